@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 
 from benchmarks.figure import Figure
 from evenhand.judging.embedded.claims import extract_claim
-from evenhand.judging.embedded.decisions import FeatureWeights, judge_criterion_claim, load_embedded_judge_weights
+from evenhand.judging.embedded.decisions import (
+    EmbeddedFeatureWeights,
+    judge_criterion_claim,
+    load_embedded_judge_weights,
+)
 from evenhand.judging.embedded.features import measure_claim_features
 from evenhand.judging.embedded.texts import JudgedText
 
@@ -138,21 +142,23 @@ class Bench:
         self._references = [JudgedText(pair.reference) if pair.reference else None for pair in pairs]
         self._seen = [self._features(place) for place in range(len(self.pairs))]
 
-    def answers(self, fitted: FeatureWeights | None = None, places: Sequence[int] | None = None) -> list[bool | None]:
+    def answers(
+        self, fitted: EmbeddedFeatureWeights | None = None, places: Sequence[int] | None = None
+    ) -> list[bool | None]:
         """What the judge says of each pair, or of some; None where it abstains."""
         return [
             judge_criterion_claim(self.pairs[place].asks, self._texts[place], self._references[place], fitted).holds
             for place in (range(len(self.pairs)) if places is None else places)
         ]
 
-    def fit(self, bands: Bands, places: Sequence[int] | None = None) -> FeatureWeights:
-        """FeatureWeights by logistic regression, kept small by a penalty."""
+    def fit(self, bands: Bands, places: Sequence[int] | None = None) -> EmbeddedFeatureWeights:
+        """EmbeddedFeatureWeights by logistic regression, kept small by a penalty."""
         seen = [one for place in (range(len(self.pairs)) if places is None else places) if (one := self._seen[place])]
         names = sorted({name for features, _, _ in seen for name in features})
         rows = np.array([[features.get(name, 0.0) for name in names] for features, _, _ in seen])
         values = _solve(rows, np.array([met for _, met, _ in seen]), np.array([weight for _, _, weight in seen]))
         found = {name: round(float(value), 4) for name, value in zip(names, values, strict=True)}
-        return FeatureWeights(features=found, band=bands[0], short_yes_band=bands[1], short_no_band=bands[2])
+        return EmbeddedFeatureWeights(features=found, band=bands[0], short_yes_band=bands[1], short_no_band=bands[2])
 
     def crossed(self, bands: Bands, seed: int = 0) -> list[bool | None]:
         """What the judge says of each pair with weights fitted on other folds; a fold holds whole groups of pairs."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.guard_rows import Row
-from evenhand.guards.injection import find_injections, find_nonsense
+from evenhand.guards.injection import find_injected_nonsense, find_injections
 
 DATA = Path(__file__).parent / "data"
 ANSWER = "The pump was found to run dry at night, and we have ordered a new one that should arrive soon."
@@ -37,7 +37,7 @@ def measure_installed_files() -> list[Row]:
     rows = []
     for kind, pattern in KINDS.items():
         texts = list(_installed_texts(pattern))
-        flagged = sum(bool(find_nonsense(text)) for text in texts)
+        flagged = sum(bool(find_injected_nonsense(text)) for text in texts)
         holds = flagged <= max(1, 0.01 * len(texts))
         rows.append(Row("installed packages", f"{kind}, flagged", flagged, len(texts), "≤ 1%", holds))
     return rows

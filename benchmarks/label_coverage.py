@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from benchmarks.figure import Figure as Promise
 from benchmarks.guards import SHARED
 from benchmarks.labelled_data import DATA, Labelled, Population
-from evenhand.calibrate.next_labels import measure_nearness_to_gate, mix_draw_priorities
+from evenhand.calibrate.next_labels import measure_nearness_to_gate, mix_label_draw_priorities
 from evenhand.stats.cascades import draw_by_chance, spread_chances, weigh_drawn_samples
 from evenhand.stats.means import powered_mean
 from evenhand.stats.rates import exact_share_interval
@@ -59,7 +59,7 @@ def draw_labels(population: Population, count: int, way: str, rng: np.random.Gen
     left, places, batches, chances = np.arange(size), [], [], []
     for batch in range(1, 1 + -(-count // BATCH)):
         wanted = min(BATCH, count - BATCH * (batch - 1))
-        own = spread_chances(mix_draw_priorities(near[left], apart[left])[0], wanted)
+        own = spread_chances(mix_label_draw_priorities(near[left], apart[left])[0], wanted)
         drawn = draw_by_chance(own, rng)
         places.append(left[drawn])
         chances.append(own[drawn])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 
-from evenhand.guards.injection import list_nonsense_features, split_nonsense_units
+from evenhand.guards.injection import list_nonsense_features, split_injected_nonsense_units
 
 SIZES, WIDEST = (16, 30), 30  # Units of the passages that are weighed.
 LEAST = 40  # Times that a feature must occur before it gets a weight.
@@ -72,7 +72,7 @@ def draw_suffix(draw: random.Random, tokens: TokenGroups, kind: str) -> str:
 
 def fit_nonsense_weights(suffixes: Sequence[str], ordinary: Sequence[str]) -> dict[str, float]:
     """Weights by logistic regression on passages; ordinary ones near the line are added in rounds."""
-    read = [list_nonsense_features(split_nonsense_units(text)[0]) for text in (*suffixes, *ordinary)]
+    read = [list_nonsense_features(split_injected_nonsense_units(text)[0]) for text in (*suffixes, *ordinary)]
     common = Counter(feature for features in read for both in features for feature in both)
     names = [name for name, count in common.items() if count >= LEAST]
     place = {name: number for number, name in enumerate(names)}

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tests.web.stored_runs import build_help_desk
 
 from benchmarks.figure import Figure
-from evenhand.compare.what_if import prepare_what_if
+from evenhand.compare.what_if import prepare_what_if_comparison
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
@@ -59,7 +59,7 @@ def _enlarge_prepared_run(store: object, run: str) -> None:
     prepared = PREPARED_RUNS.find_prepared_run(store, row)  # type: ignore[arg-type]
     large = _repeat_table(load_run_columns(store, run))  # type: ignore[arg-type]
     judges = {judge: 1.0 for judge, _ in large.judgments}
-    prepared.columns = prepare_what_if(large, prepared.columns.rubric, judges)
+    prepared.columns = prepare_what_if_comparison(large, prepared.columns.rubric, judges)
     prepared.positions = list(range(len(large.samples)))
 
 

@@ -48,10 +48,10 @@ class EvenhandClient:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         given = address or os.environ.get(SERVER_VARIABLE, "").strip() or DEFAULT_ADDRESS
-        self.address = _check_service_address(given)
-        self._token = _check_service_token(token or os.environ.get(TOKEN_VARIABLE, "").strip())
+        self.address = _check_client_address(given)
+        self._token = _check_client_token(token or os.environ.get(TOKEN_VARIABLE, "").strip())
         self._timeout, self._pause = timeout, pause
-        self._opener = _build_service_opener(self.address)
+        self._opener = _build_client_opener(self.address)
 
     def judge_outputs(
         self,
@@ -93,11 +93,11 @@ class EvenhandClient:
 
     def load_contest(self, contest: str, *, author: str | None = None, public: bool = False) -> Json:
         """A contest: whole for an operator, else what the caller may see; an operator may look as others would."""
-        return self.get_json(_contest_path(contest), author=author, public="true" if public else None)
+        return self.get_json(_build_client_contest_path(contest), author=author, public="true" if public else None)
 
     def load_contest_log(self, contest: str) -> Json:
         """Every event of a contest, for operators."""
-        return self.get_json(_contest_path(contest, "log"))
+        return self.get_json(_build_client_contest_path(contest, "log"))
 
     def submit_to_contest(
         self,
@@ -111,14 +111,14 @@ class EvenhandClient:
     ) -> ReceiptJson:
         """Hand in a text; it has been received when this returns. Operators name the author, and may choose an id."""
         fields = {"text": text, "author": author, "id": id, "notify": notify}
-        return cast(ReceiptJson, self.post_json(_contest_path(contest, "submissions"), fields, key=key))
+        return cast(ReceiptJson, self.post_json(_build_client_contest_path(contest, "submissions"), fields, key=key))
 
     def challenge_contest(
         self, contest: str, reason: str, *, author: str | None = None, key: str | None = None
     ) -> ReceiptJson:
         """Challenge the ranking of a contest."""
         fields = {"reason": reason, "author": author}
-        return cast(ReceiptJson, self.post_json(_contest_path(contest, "challenges"), fields, key=key))
+        return cast(ReceiptJson, self.post_json(_build_client_contest_path(contest, "challenges"), fields, key=key))
 
     def list_pages(self, path: str, name: str) -> Iterator[Json]:
         """What a route lists under a name, page by page as it is gone through."""
@@ -151,11 +151,11 @@ class EvenhandClient:
         for left in reversed(range(MOST_TRIES)):
             status, wait, content = self._exchange_request(request)
             if status < 300:
-                return _parse_service_answer(self.address, content)
+                return _parse_client_answer(self.address, content)
             if not left or status not in RETRIED_STATUSES or wait is None or wait > LONGEST_PAUSE:
                 break
             self._pause(wait)
-        raise _read_service_problem(self.address, status, content, has_token=bool(self._token))
+        raise _read_client_problem(self.address, status, content, has_token=bool(self._token))
 
     def _exchange_request(self, request: Request) -> tuple[int, float | None, bytes]:
         """The status, the seconds to wait where it names some, and the body of the answer to a request."""
@@ -178,21 +178,21 @@ class EvenhandClient:
             raise ServiceBusyError(Fault(what, hint, where=self.address)) from None
 
 
-class _KeepAddress(HTTPRedirectHandler):
+class _ClientRedirects(HTTPRedirectHandler):
     """Follows no redirect: the token is for this address, and for no other."""
 
     def redirect_request(self, *_: Any) -> None:
         """Leave the answer as it is."""
 
 
-def _build_service_opener(address: str) -> Any:
+def _build_client_opener(address: str) -> Any:
     host = urlsplit(address).hostname or ""
     # What is on this machine is not asked for through a proxy.
     proxies = [ProxyHandler({})] if host == "localhost" or host.startswith("127.") or host == "::1" else []
-    return build_opener(_KeepAddress(), *proxies)
+    return build_opener(_ClientRedirects(), *proxies)
 
 
-def _check_service_address(address: str) -> str:
+def _check_client_address(address: str) -> str:
     try:
         parts = urlsplit(address)
         good = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and parts.username is None
@@ -203,17 +203,17 @@ def _check_service_address(address: str) -> str:
     return address.rstrip("/")
 
 
-def _check_service_token(token: str) -> str:
+def _check_client_token(token: str) -> str:
     if not token.isascii() or any(one <= " " for one in token):
         raise InputError(Fault("the token holds characters that none has", "evenhand token create prints one line"))
     return token
 
 
-def _contest_path(contest: str, below: str = "") -> str:
+def _build_client_contest_path(contest: str, below: str = "") -> str:
     return f"/v1/contests/{quote(contest, safe='')}" + (f"/{below}" if below else "")
 
 
-def _parse_service_answer(address: str, content: bytes) -> Json:
+def _parse_client_answer(address: str, content: bytes) -> Json:
     try:
         answer = json.loads(content)
     except ValueError:
@@ -223,7 +223,7 @@ def _parse_service_answer(address: str, content: bytes) -> Json:
     return answer
 
 
-def _read_service_problem(address: str, status: int, content: bytes, *, has_token: bool) -> ServiceError:
+def _read_client_problem(address: str, status: int, content: bytes, *, has_token: bool) -> ServiceError:
     """The error that a refusal is: each fault with its place, and with what would work."""
     kind = ServiceBusyError if status in BUSY_STATUSES else ServiceError
     try:

@@ -107,6 +107,8 @@ class OutputError(EvenhandError):
 class ModelError(EvenhandError):
     """A model gave no reply; the message says what to do."""
 
+    attempts = 1  # Requests that were sent; 0 where nobody was asked.
+
 
 class BusyError(ModelError):
     """A later try may help: the server is overloaded, was cut off or is too slow; `late` where time ran out."""
@@ -133,6 +135,8 @@ class RefusedError(ModelError):
 
 class BudgetError(ModelError):
     """Nothing was asked: the budget is spent."""
+
+    attempts = 0
 
 
 def make_unwritable_file_error(where: str, problem: OSError) -> InputError:
@@ -168,7 +172,7 @@ def make_fault_note_of_ignored_id(id: str, what: str, known: Iterable[str]) -> s
 
 
 @dataclass(slots=True)
-class RepeatedFaults:
+class RepeatedErrorFaults:
     """Faults of which all samples, or many, have the same: kept once, where they were met first, and counted."""
 
     _faults: list[Fault]
@@ -183,14 +187,14 @@ class RepeatedFaults:
             if self._counts[fault.what, fault.hint] <= FEW_FAULTS:
                 self._faults.append(locate(fault))
 
-    def join_repeats(self, samples: int) -> None:
-        """Tell those once that are many, or that each of so many samples has."""
-        self._faults[:] = list(join_repeated_faults(self._faults, self._counts, samples))
+    def join_repeats(self, samples: int, things: str = "samples") -> None:
+        """Tell those once that are many, or that each of so many samples has, or of other things."""
+        self._faults[:] = list(join_repeated_faults(self._faults, self._counts, samples, things))
         self._counts = Counter()
 
 
 def join_repeated_faults(
-    faults: Sequence[Fault], counts: Mapping[tuple[str, str], int], samples: int
+    faults: Sequence[Fault], counts: Mapping[tuple[str, str], int], samples: int, things: str = "samples"
 ) -> Iterator[Fault]:
     """The faults in their order; of those of one kind, where they are many or each sample has one, only the first."""
     told = set()
@@ -201,6 +205,6 @@ def join_repeated_faults(
             yield fault
         elif key not in told:
             told.add(key)
-            every = "in both samples" if count == 2 else f"in all {count:,} samples"
-            often = every if count == samples else f"in {count:,} samples, first here"
+            every = f"in both {things}" if count == 2 else f"in all {count:,} {things}"
+            often = every if count == samples else f"in {count:,} {things}, first here"
             yield replace(fault, what=f"{fault.what}, {often}")

@@ -22,8 +22,8 @@ from evenhand.workflows.rewards import (
     RewardedWork,
     RewardTerms,
     load_rewards,
-    open_reward_access,
-    read_reward_text,
+    open_reward_workflow,
+    read_text_to_reward,
     reward_outputs,
 )
 from evenhand.workflows.stores import StoreLike
@@ -63,7 +63,7 @@ def rubric_reward(
     known = load_user_rubric(rubric)  # What is wrong with it is said now.
     return RubricReward(
         known.name,
-        lambda: open_reward_access(
+        lambda: open_reward_workflow(
             known, judges=judges, budget=budget, limits=limits, store=store, how=how, terms=terms
         ),
     )
@@ -176,14 +176,14 @@ class VerifiersReward:
 
     def __init__(self, reward: RubricReward) -> None:
         self.__name__ = reward.__name__
-        self._reward = reward
+        self._answer_reward_request = reward
 
     async def __call__(self, task: Any, trace: Any) -> float:
         """The reward of the last reply of a trace."""
         reference = next((str(found) for name in REFERENCE_COLUMNS if (found := getattr(task, name, None))), "")
-        prompt = getattr(task, "prompt_text", None) or read_reward_text(getattr(task, "prompt", "") or "")
+        prompt = getattr(task, "prompt_text", None) or read_text_to_reward(getattr(task, "prompt", "") or "")
         work = RewardedWork(output=trace.last_reply, prompt=prompt, reference=reference)
-        return _require_reward(await self._reward.score_works_async([work]))
+        return _require_reward(await self._answer_reward_request.score_works_async([work]))
 
 
 def mask_missing_rewards(
@@ -213,16 +213,16 @@ def read_trl_batch(
     contexts = columns.get("context")
     return [
         RewardedWork(
-            output=read_reward_text(completion),
-            prompt=read_reward_text(prompt),
-            reference=_read_cell(references, at),
-            context=_read_cell(contexts, at),
+            output=read_text_to_reward(completion),
+            prompt=read_text_to_reward(prompt),
+            reference=_read_reward_cell(references, at),
+            context=_read_reward_cell(contexts, at),
         )
         for at, (prompt, completion) in enumerate(zip(prompts, completions, strict=True))
     ]
 
 
-def _read_cell(column: Any, at: int) -> str:
+def _read_reward_cell(column: Any, at: int) -> str:
     value = column[at] if isinstance(column, (list, tuple)) else None
     return "" if value is None else str(value)
 
@@ -230,7 +230,7 @@ def _read_cell(column: Any, at: int) -> str:
 def _read_verl_work(text: str, truth: Any, extra: Any) -> RewardedWork:
     told = extra if isinstance(extra, Mapping) else {}
     prompt = next((told[name] for name in ("prompt", "question") if told.get(name)), "")
-    return RewardedWork(output=text, prompt=read_reward_text(prompt), reference="" if truth is None else str(truth))
+    return RewardedWork(output=text, prompt=read_text_to_reward(prompt), reference="" if truth is None else str(truth))
 
 
 def _name_verl_group(source: str, work: RewardedWork, extra: Any) -> Hashable:
@@ -241,7 +241,7 @@ def _name_verl_group(source: str, work: RewardedWork, extra: Any) -> Hashable:
 def _read_slime_sample(sample: Any) -> RewardedWork:
     label = sample.label
     return RewardedWork(
-        output=sample.response, prompt=read_reward_text(sample.prompt), reference="" if label is None else str(label)
+        output=sample.response, prompt=read_text_to_reward(sample.prompt), reference="" if label is None else str(label)
     )
 
 

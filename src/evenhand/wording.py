@@ -167,8 +167,10 @@ def format_p_value(p: float, *, at_most: bool = False) -> str:
     if p < 0.0001:
         return "p < 0.0001"
     # 0.04996 is below 0.05, and is shown so.
-    digits = next((digits for digits in range(3, 8) if (round_float_half_away(p, digits) < 0.05) == (p < 0.05)), 3)
-    return f"p = {format_rounded(p, 4 if p < 0.001 else digits if p < 0.0995 else 2)}"
+    limit, fewest = (0.001, 4) if p < 0.001 else (0.05, 3)  # A table says "under 0.001".
+    places = range(fewest, 8)
+    digits = next((digits for digits in places if (round_float_half_away(p, digits) < limit) == (p < limit)), fewest)
+    return f"p = {format_rounded(p, digits if p < 0.0995 else 2)}"
 
 
 def word_p_value(p: float, *, at_most: bool = False) -> str:
@@ -199,6 +201,11 @@ def format_percent(share: float) -> str:
 def word_layer(layer: str) -> str:
     """A layer as it is called on screen: a judge is who judges, so what judges fill is the rubric layer."""
     return "rubric" if layer == "judge" else layer
+
+
+def word_criterion(criterion: str) -> str:
+    """A criterion as it is called on screen: `judge`, which the method layered asks for, is the whole rubric layer."""
+    return word_gate(criterion)
 
 
 def word_layers(layers: Iterable[str]) -> str:

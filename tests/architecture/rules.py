@@ -13,7 +13,7 @@ THIRD_PARTY = {
     "files": {"orjson", "yaml"},
     "scoring": {"numpy"},
     "stats": {"numpy"},
-    "models": {"aiohttp"},
+    "models": {"aiohappyeyeballs", "httptools", "yarl"},
     "assertions": {"jsonschema", "rapidfuzz", "referencing", "regex"},
     "evals": {"pyarrow"},
     "store": {"alembic", "sqlalchemy"},

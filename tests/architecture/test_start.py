@@ -10,7 +10,7 @@ import pytest
 
 import evenhand
 from evenhand import __all__
-from evenhand.cli.help_page import COMMAND_SUMMARIES
+from evenhand.cli.entry import COMMAND_SUMMARIES
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,12 @@ from evenhand.cli.help_page import COMMAND_SUMMARIES
         ("sys.argv[1:] = ['--version']; from evenhand.cli.entry import main; main()", ["click", "rich", "yaml"]),
         (
             "sys.argv[1:] = ['--help']\nfrom evenhand.cli.entry import main\ntry: main()\nexcept SystemExit: pass",
-            ["click", "rich", "numpy", "yaml", "fastapi", "aiohttp"],
+            ["click", "rich", "numpy", "yaml", "fastapi", "aiohttp", "httptools"],
         ),
-        ("from evenhand import score, load_rubric; load_rubric('council')", ["click", "rich", "numpy", "aiohttp"]),
+        (
+            "from evenhand import score, load_rubric; load_rubric('council')",
+            ["click", "rich", "numpy", "aiohttp", "httptools"],
+        ),
     ],
 )
 def test_nothing_heavy_is_loaded_before_it_is_used(code: str, forbidden: list[str]) -> None:

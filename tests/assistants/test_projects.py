@@ -16,7 +16,7 @@ import pytest
 
 from evenhand import EvalError
 from evenhand.errors import EvenhandError
-from evenhand.workflows.assistant import AssistantProject
+from evenhand.workflows.assistant import ConfinedUserProject
 from evenhand.workflows.run import RunOptions, run
 from tests.service.serving import Served
 
@@ -50,10 +50,10 @@ def test_an_eval_that_is_not_trusted_runs_no_code(what: str, tmp_path: Path) -> 
     write_eval(folder, **PARTS[what])
 
     with pytest.raises(EvalError, match="--trust-evals") as refused:
-        AssistantProject(folder=folder).load_project_eval("eval.yaml")
+        ConfinedUserProject(folder=folder).load_project_eval("eval.yaml")
 
     assert what in str(refused.value)
-    trusted = AssistantProject(folder=folder, trust_evals=True).load_project_eval("eval.yaml")
+    trusted = ConfinedUserProject(folder=folder, trust_evals=True).load_project_eval("eval.yaml")
     assert trusted.name == "eval"
     assert not (folder / "ran.txt").exists()
 
@@ -88,7 +88,7 @@ def test_an_eval_that_is_not_trusted_reads_nothing_outside_the_folder(kind: str,
     (home / "system.md").write_text(OUTSIDE)
     (folder / "link").symlink_to(home)
     write_eval(folder, **NAMING[kind]("link/env.yaml" if linked else str(home / "env.yaml")))
-    project = AssistantProject(folder=folder, store=tmp_path / "store")
+    project = ConfinedUserProject(folder=folder, store=tmp_path / "store")
 
     told = []
     for is_there in (True, False):
@@ -111,7 +111,7 @@ def test_a_rubric_in_the_folder_extends_nothing_outside_it(tmp_path: Path) -> No
     folder.mkdir()
     (tmp_path / "env.yaml").write_text(OUTSIDE)
     (folder / "mine.yaml").write_text("extends: ../env.yaml\n")
-    project = AssistantProject(folder=folder)
+    project = ConfinedUserProject(folder=folder)
 
     for read in (project.load_project_rubric, project.check_project_rubric):
         with pytest.raises(EvenhandError, match="is outside the folder") as refused:
@@ -124,7 +124,7 @@ def test_a_run_costs_no_more_than_the_user_allows(own: int | None, least: int, t
     """Whatever the eval says."""
     write_eval(tmp_path, **({} if own is None else {"budget": own}))
 
-    found = AssistantProject(folder=tmp_path, dollars=Fraction(2)).load_project_eval("eval.yaml")
+    found = ConfinedUserProject(folder=tmp_path, dollars=Fraction(2)).load_project_eval("eval.yaml")
 
     assert found.budget is not None
     assert found.budget.money == least

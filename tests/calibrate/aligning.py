@@ -13,10 +13,15 @@ from evenhand.calibrate.alignment import (
     AlignedRubric,
     conclude_alignment,
     divide_labelled_samples,
-    draft_candidates,
+    draft_alignment_candidates,
     tabulate_candidate_answers,
 )
-from evenhand.calibrate.edit_proposals import JudgedCase, ProposedEdits, ask_for_rubric_edits, choose_cases_to_show
+from evenhand.calibrate.edit_proposals import (
+    JudgedCase,
+    ProposedEdits,
+    ask_for_rubric_edits,
+    choose_alignment_cases_to_show,
+)
 from evenhand.calibrate.nested_selection import CandidateAnswers, NestedSelection, select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import AddClause, list_edit_texts
 from evenhand.models.requests import Request
@@ -112,11 +117,11 @@ def align(seed: int, *, shuffled: bool = False, deals: int = DEALS) -> AlignedRu
         JudgedCase(criterion="tone", passage=f"reply {n}", people=Fraction(labels[n]), judge=Fraction(said[n]))
         for n in divided.drafting
     ]
-    shown, proposed = choose_cases_to_show(RUBRIC, cases), ProposedEdits()
+    shown, proposed = choose_alignment_cases_to_show(RUBRIC, cases), ProposedEdits()
     if shown:
         proposals = lot.sample([RULE, *WRONG], 10)
         proposed, _ = converse(ask_for_rubric_edits(RUBRIC, shown, MANNER), _propose(proposals))
-    tried, refused = draft_candidates(RUBRIC, cases, proposed.edits, [f"reply {n}" for n in divided.deciding])
+    tried, refused = draft_alignment_candidates(RUBRIC, cases, proposed.edits, [f"reply {n}" for n in divided.deciding])
     answers = [{(int(n), "tone"): _judge(one.rubric, int(n), said, people) for n in divided.deciding} for one in tried]
     data = tabulate_candidate_answers(labelled, labelled.questions, divided.deciding, tried, answers, {"tone"})
     selection = select_rubric_by_nested_cv(data, rng, deals=deals)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evenhand import Rubric, load_rubric
-from evenhand.calibrate.audits.audited_run import CalibrationAuditedRun
-from evenhand.calibrate.audits.findings import Audit, AuditFinding
+from evenhand.calibrate.audits.findings import Audit, AuditFinding, CalibrationAuditedRun
 from evenhand.runs.columns import RunTable
 from evenhand.runs.run_record import RunEvalRecord, run_rubric_snapshot_json
 from evenhand.scoring.scores import to_scoring_fingerprint_data

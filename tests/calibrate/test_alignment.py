@@ -9,11 +9,11 @@ from evenhand.calibrate.alignment import (
     CandidateRubric,
     conclude_alignment,
     divide_labelled_samples,
-    draft_candidates,
-    draw_examples,
+    draft_alignment_candidates,
+    draw_alignment_examples,
     tabulate_candidate_answers,
 )
-from evenhand.calibrate.edit_proposals import JudgedCase, choose_cases_to_show
+from evenhand.calibrate.edit_proposals import JudgedCase, choose_alignment_cases_to_show
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import AddClause, AddExamples, RefusedEdit, SplitCriterion, UseCalibrationMap
 from tests.calibrate.aligning import RUBRIC, RULE, align, keeps_the_rule_alone
@@ -66,7 +66,7 @@ def test_examples_are_those_the_judge_got_most_wrong_of_both_ends() -> None:
     """Four of one level would teach that level alone."""
     cases = [_case(5, 1, "a"), _case(5, 2, "b"), _case(5, 3, "c"), _case(1, 1, "d"), _case(1, 2, "e")]
 
-    drawn = draw_examples(cases, RUBRIC, "tone", 4)
+    drawn = draw_alignment_examples(cases, RUBRIC, "tone", 4)
 
     assert [(one.passage, int(one.score)) for one in drawn] == [("a", 5), ("b", 5), ("e", 1), ("d", 1)]
 
@@ -75,7 +75,7 @@ def test_long_passages_are_cut_so_that_all_examples_fit_the_bound() -> None:
     """Whatever the letters: a criterion that refuses them would be no candidate."""
     cases = [_case(score, 3, letter * 5000) for score in (1, 5) for letter in "xé语"]
 
-    tried, refused = draft_candidates(RUBRIC, cases, (), ())
+    tried, refused = draft_alignment_candidates(RUBRIC, cases, (), ())
 
     assert [len(one.rubric.criteria[0].examples) for one in tried] == [0, 2, 4]
     assert refused == ()
@@ -85,7 +85,7 @@ def test_a_refused_proposal_ends_no_other() -> None:
     """It is told with its reason."""
     edits = [AddClause(criterion="tone", clause="Is the reply good"), AddClause(criterion="tone", clause=RULE)]
 
-    tried, refused = draft_candidates(RUBRIC, (), edits, ())
+    tried, refused = draft_alignment_candidates(RUBRIC, (), edits, ())
 
     assert [one.edits for one in tried] == [(), (edits[1],)]
     assert [type(one) for one in refused] == [RefusedEdit]
@@ -123,7 +123,7 @@ def test_a_map_that_is_kept_leaves_the_rubric_and_says_its_knots() -> None:
 
 def test_examples_and_edits_are_candidates_side_by_side() -> None:
     """Which and how many is chosen inside cross-validation, not before."""
-    tried, _ = draft_candidates(RUBRIC, [_case(1, 5, "a"), _case(5, 1, "b"), _case(1, 2, "c")],
+    tried, _ = draft_alignment_candidates(RUBRIC, [_case(1, 5, "a"), _case(5, 1, "b"), _case(1, 2, "c")],
                                 [AddClause(criterion="tone", clause=RULE)], ())  # fmt: skip
 
     kinds = [tuple(type(edit) for edit in one.edits) for one in tried]
@@ -134,4 +134,4 @@ def test_examples_and_edits_are_candidates_side_by_side() -> None:
 @pytest.mark.parametrize("people", [1, 5])
 def test_agreement_leaves_nothing_to_propose(people: int) -> None:
     """No model is asked in vain."""
-    assert choose_cases_to_show(RUBRIC, [_case(people, people)] * 5) == []
+    assert choose_alignment_cases_to_show(RUBRIC, [_case(people, people)] * 5) == []

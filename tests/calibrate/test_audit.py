@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand.calibrate.audits.audit import build_judge_audit, encode_calibration_audit
-from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts
+from evenhand.calibrate.audits.findings import AuditedJudgeAnswerCounts
+from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS
 from evenhand.errors import InputError
 from tests.calibrate.audited import ALONE, WEIGHTS, found, rubric, seen, table, two_judges
 from tests.calibrate.simulated import MAKERS, Planted, panel
@@ -149,3 +150,47 @@ def test_the_data_stay_small_with_many_judges_and_criteria() -> None:
     assert len(json.dumps(data, ensure_ascii=False).encode()) < 50_000
     assert data["not_listed"] > 0
     assert sum(data["colours"].values()) == len(data["findings"]) + data["not_listed"]
+
+
+def test_of_two_judges_with_one_fault_the_worse_is_named() -> None:
+    """By its number, not by its name; and abstentions that are in the number are in the sentence."""
+    rng = np.random.default_rng(2)
+    scores = rng.normal(5, 2, (30, 2))
+    counts = {
+        "a": AuditedJudgeAnswerCounts(answered=94, failed=6),
+        "b": AuditedJudgeAnswerCounts(answered=43, failed=1, abstained=6),
+    }
+
+    audited = build_judge_audit(seen(two_judges(scores, scores + 0.01), answer_counts=counts))
+
+    assert audited.headline == (
+        "Fit to decide: no. Worst is failures of b: 1 of its 50 answers failed or could not be read; it "
+        "abstained 6 times: 14% have no answer."
+    )
+
+
+def test_the_judge_that_agrees_least_comes_first() -> None:
+    """Where less is worse, too."""
+    rng = np.random.default_rng(3)
+    good = rng.normal(5, 1.5, (60, 2))
+    given = {
+        (judge, "accuracy"): good + rng.normal(0, noise, (60, 2)) for judge, noise in (("a", 3), ("b", 0.2), ("c", 9))
+    }
+
+    audited = build_judge_audit(seen(table(given, asked=rubric(ALONE))))
+
+    apart = [one.judge for one in audited.findings if one.name == WITH_OTHERS and one.colour == "red"]
+    assert apart[0] == "c"
+    assert len(apart) > 1
+
+
+@pytest.mark.parametrize("layers", [{}, {"fact": np.full((30, 2), 5.0), "judge": np.full((30, 2), 3.0)}])
+def test_a_ranking_by_the_rubric_says_that_the_composite_decides(layers: dict[str, Any]) -> None:
+    """Only where it is of more than the rubric."""
+    scores = np.random.default_rng(4).normal(5, 2, (30, 2))
+    given = {(judge, "accuracy"): scores for judge in "ab"}
+
+    says = found(build_judge_audit(seen(table(given, asked=rubric(ALONE), layers=layers))), "ranking stability").says
+
+    decides = " This is by the rubric's score; the verdict of the run goes by the composite of fact and rubric."
+    assert says.endswith(decides) == bool(layers)

@@ -46,6 +46,28 @@ def test_where_nothing_is_planted_hardly_anything_is_reported() -> None:
     assert max(alarms.values()) <= 8, alarms  # Binomial: more than 8 of 60 come up once in 200 tries at 5%.
 
 
+@pytest.mark.parametrize(
+    ("apart", "rise", "told"),
+    [
+        (400.0, "noise", "the variants differ in length by the same amount on every sample"),
+        ("noise", 1.0, "the variants differ in score by the same amount on every sample"),
+        (0.0, "noise", "no sample has outputs of two lengths"),
+    ],
+)
+def test_what_keeps_length_from_being_told_is_named(apart: float | str, rise: float | str, told: str) -> None:
+    """That the variants are as far apart everywhere is something else than that they do not differ."""
+    rng = np.random.default_rng(3)
+    noise = rng.normal(0, 1, 40)
+    length, base = rng.normal(600, 80, 40), rng.normal(5, 1, 40)
+    lengths = np.stack([length, length + (60 * noise if apart == "noise" else float(apart))], axis=1)
+    scores = np.stack([base, base + (noise if rise == "noise" else float(rise))], axis=1)
+
+    one = found(build_judge_audit(seen(two_judges(scores, scores, length=lengths))), "length", "a")
+
+    assert one.colour == "grey"
+    assert told in one.says
+
+
 def test_a_better_variant_is_no_bias_of_length() -> None:
     """The new variant is longer and better; among outputs of one variant length buys nothing."""
     rng = np.random.default_rng(5)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import pearsonr
 
 from evenhand.calibrate.audits.audit import build_judge_audit
-from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts, count_audited_judge_answers
+from evenhand.calibrate.audits.findings import AuditedJudgeAnswerCounts, count_audited_judge_answers
 from evenhand.calibrate.audits.judge_agreement import (
     measure_audited_correlation_with_others,
     measure_audited_judge_alpha,

@@ -12,7 +12,7 @@ import pytest
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
 from evenhand.calibrate.labels import Label, bind_labels_to_outputs, describe_label_binding, read_human_labels
 from evenhand.errors import InputError
-from evenhand.runs.kept_texts import format_output_digest, number_output_text, reduce_kept_row
+from evenhand.runs.kept_texts import format_run_output_digest, number_run_output_text, reduce_kept_row
 from tests.calibrate.tables import table
 
 
@@ -21,12 +21,12 @@ def content(text: str | None) -> dict[str, Any]:
 
 
 def digest(text: str) -> str:
-    return format_output_digest(number_output_text(content(text)))
+    return format_run_output_digest(number_run_output_text(content(text)))
 
 
 RUN = table(
     {"j": {"tone": [1, 2, 3]}},
-    output=np.array([number_output_text(content(text)) for text in ("one", "two", None)]),
+    output=np.array([number_run_output_text(content(text)) for text in ("one", "two", None)]),
 )
 
 
@@ -38,7 +38,7 @@ def label(sample: int, output: str | None) -> Label:
 def test_the_digest_is_the_beginning_of_the_sha256_of_the_text() -> None:
     """So that whoever collects labels elsewhere can write it."""
     assert digest("Grüße") == sha256("Grüße".encode()).hexdigest()[:16]
-    assert number_output_text(content(None)) == 0
+    assert number_run_output_text(content(None)) == 0
 
 
 def test_a_changed_output_voids_its_labels() -> None:
@@ -88,9 +88,9 @@ def test_the_digest_outlives_a_text_that_is_not_kept() -> None:
     kept = json.loads(reduce_kept_row("results", row, "none")["content"])
 
     assert kept["output"]["text"] == ""
-    assert number_output_text(kept) == number_output_text(whole)
+    assert number_run_output_text(kept) == number_run_output_text(whole)
     del kept["original"]["text"]
-    assert number_output_text(kept) == 0
+    assert number_run_output_text(kept) == 0
 
 
 def test_a_line_that_waits_for_its_score_is_no_label_yet() -> None:

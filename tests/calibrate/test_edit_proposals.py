@@ -18,7 +18,7 @@ from evenhand.calibrate.edit_proposals import (
     JudgedCase,
     ProposedEdits,
     ask_for_rubric_edits,
-    choose_cases_to_show,
+    choose_alignment_cases_to_show,
 )
 from evenhand.calibrate.rubric_edits import (
     AddClause,
@@ -175,7 +175,7 @@ def test_the_request_is_bounded() -> None:
     cases = [case(f"{number} " + "x" * 10 * LONGEST_CASE, "y" * 10 * LONGEST_CASE) for number in range(50)]
     many = [{"kind": "clause", "criterion": "cause", "text": f"Zebra number {n}."} for n in range(50)]
 
-    shown = choose_cases_to_show(RUBRIC, cases)
+    shown = choose_alignment_cases_to_show(RUBRIC, cases)
     found, asked = converse(ask_for_rubric_edits(RUBRIC, shown, MANNER), in_turn(edits(*many)))
 
     assert len(asked[0].messages[-1].text) < 2 * MOST_CASES * (LONGEST_CASE + 300)

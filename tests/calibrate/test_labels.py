@@ -30,6 +30,21 @@ def faults(text: str, run: RunTable = TWO) -> list[str]:
     return [str(fault) for fault in refused.value.faults]
 
 
+def test_a_fault_that_all_lines_share_is_told_once() -> None:
+    """A wrong field name in every line is one mistake; another one is still told."""
+    wrong = [line(score=None, sample=f"s000{n % 2}")[:-1] + ', "value": 4}' for n in range(17)]
+
+    said = faults("\n".join(wrong))
+    mixed = faults("\n".join([*wrong, line(variant="odd")]))
+
+    assert [one.split(" (")[0] for one in said] == [
+        "labels.jsonl:1: unknown field 'value', in all 17 lines",
+        "labels.jsonl:1: no score, in all 17 lines",
+    ]
+    assert mixed[0].startswith("labels.jsonl:1: unknown field 'value', in 17 lines, first here")
+    assert mixed[2].startswith("labels.jsonl:18: the run has no variant 'odd'")
+
+
 def test_a_label_says_who_gave_which_output_what() -> None:
     """Empty lines are passed over, and a score is the number that was written."""
     found = read_human_labels(f"\n{line()}\n\n{line(sample='s0001', variant='old', score=1)}\n", "labels.jsonl", TWO)

@@ -72,10 +72,10 @@ def test_the_map_inside_folds_is_the_one_that_is_written() -> None:
     rng = np.random.default_rng(4)
     people = rng.integers(0, 11, 25).astype(float)
     said = np.clip(people + rng.normal(1, 2, 25), 0, 10)
-    rows = inside._number_units(answer_table(people, said[None], high=10.0))
+    rows = inside._number_labelled_units(answer_table(people, said[None], high=10.0))
     question = HumanLabelQuestion(id="q", low=0.0, high=10.0, whole=False)
 
-    line = inside._map_answers(rows, rows.people[None], np.ones(25, dtype=bool))[0, :, 0]
+    line = inside._map_judge_answers_to_people(rows, rows.people[None], np.ones(25, dtype=bool))[0, :, 0]
     x, y = np.array(fit_calibration_knots(said, people, "linear", question)).T
 
     assert line == pytest.approx(np.interp(said, x, y))

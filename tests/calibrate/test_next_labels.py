@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.calibrate.labelled_outputs import collect_labelled_outputs
 from evenhand.calibrate.labels import Label
-from evenhand.calibrate.next_labels import choose_next_labels, expect_interval_widths, mix_draw_priorities
+from evenhand.calibrate.next_labels import choose_next_labels, expect_widths_with_more_labels, mix_label_draw_priorities
 from evenhand.calibrate.people_scale import PeopleScaleEstimate, estimate_on_people_scale, list_people_sides
 from evenhand.calibrate.trust import TrustGate
 from evenhand.errors import InputError
@@ -75,7 +75,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
 
 def test_priorities_add_up() -> None:
     """Each part has its share of the draw, whatever the units are in which it was measured."""
-    found, parts = mix_draw_priorities(np.array([0.0, 1.0]), np.array([0.0, 1000.0]))
+    found, parts = mix_label_draw_priorities(np.array([0.0, 1.0]), np.array([0.0, 1000.0]))
 
     assert found.tolist() == [0.25, 0.75]
     assert sum(parts.values()) == 1
@@ -112,7 +112,7 @@ def test_the_expected_width_is_that_of_labels_that_go_on_as_they_are() -> None:
             spread=float(judged.std(ddof=1)),
         )
 
-    (now,), (before,) = (list(expect_interval_widths([estimate(known)], 20)) for known in (20, 0))
+    (now,), (before,) = (list(expect_widths_with_more_labels([estimate(known)], 20)) for known in (20, 0))
     then = estimate(40).people
 
     assert then is not None and now.then == pytest.approx(then.high - then.low, rel=0.25)

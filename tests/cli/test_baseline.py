@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from tests.cli.command import evenhand
 from tests.runs.stored import keep_run
@@ -49,11 +49,11 @@ def test_a_run_that_nobody_works_on_is_killed_and_not_running(folder: Path) -> N
     """As the list of runs calls it; one that is at work is waited for."""
     with Store.open(folder / ".evenhand", {}) as store:
         store.hold_run(
-            STOPPED, f"{process_holder_name()}9"
+            STOPPED, f"{name_lock_process()}9"
         )  # A number that was given out again: its first owner is dead.
     killed = evenhand("baseline", "set", STOPPED, folder=folder).stderr
     with Store.open(folder / ".evenhand", {}) as store:
-        store.hold_run(STOPPED, process_holder_name())
+        store.hold_run(STOPPED, name_lock_process())
     running = evenhand("baseline", "set", STOPPED, folder=folder).stderr
 
     assert f"run {STOPPED} is running, not finished (a baseline is a finished run: wait for its end)" in running

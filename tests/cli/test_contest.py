@@ -4,9 +4,6 @@ import json
 import re
 import shutil
 import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +23,7 @@ from tests.cli.contest_example import (
     only,
     without,
 )
+from tests.warm.processes import started, wait_until
 
 
 @pytest.fixture
@@ -238,16 +236,13 @@ def test_a_contest_that_was_broken_off_is_listed_as_such(
         '    Path("asked").touch()\n    await asyncio.Event().wait()\n',
         "utf-8",
     )
-    command = [sys.executable, "-m", "evenhand", "contest", "run", "task.yaml", "submissions"]
+    with started(folder, "contest", "run", "task.yaml", "submissions", "-m", "python:judges:hangs") as process:
+        wait_until(lambda: (folder / "asked").exists() or process.over())
+        process.signal(sent)
+        done = process.done()
 
-    with subprocess.Popen([*command, "-m", "python:judges:hangs"], cwd=folder, stderr=subprocess.PIPE) as process:
-        while not (folder / "asked").exists() and process.poll() is None:
-            time.sleep(0.02)
-        process.send_signal(sent)
-        _, said = process.communicate(timeout=60)
-
-    assert process.returncode == code
-    assert says in said.decode()
+    assert done.code == code
+    assert says in done.err
     assert json.loads(contest(folder, "list", "--json").stdout)[0]["state"] == state
 
 

@@ -6,8 +6,13 @@ from typing import Any
 
 import pytest
 
-from evenhand.cli.contest_tables import mask_contest_to_print, mask_printed_data, print_contest, word_contest_status
-from evenhand.cli.contest_view_tables import list_score_lines
+from evenhand.cli.contest_tables import (
+    format_printed_contest_status,
+    mask_contest_to_print,
+    mask_printed_data,
+    print_contest,
+)
+from evenhand.cli.contest_view_tables import list_printed_score_lines
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, only
 
 ANN = "heron@example.com"
@@ -135,7 +140,7 @@ def test_a_check_names_whom_it_is_about(tmp_path: Path) -> None:
 )
 def test_nobody_has_won_before_the_contest_is_closed(status: str, state: str, shown: str) -> None:
     """The sentence above the table says that the challenge period is not over."""
-    assert word_contest_status(status, state) == shown
+    assert format_printed_contest_status(status, state) == shown
 
 
 def test_an_author_sees_what_each_dimension_was_given() -> None:
@@ -148,7 +153,7 @@ def test_an_author_sees_what_each_dimension_was_given() -> None:
         "penalty_reasons": ["credibility is under 60 (40)"],
     }
 
-    lines = [text for text, _ in list_score_lines([{"id": "s1", "feedback": [feedback]}])]
+    lines = [text for text, _ in list_printed_score_lines([{"id": "s1", "feedback": [feedback]}])]
 
     assert lines == [
         "s1, alone: credibility D 40.00 · Name sources. · “one source”",

@@ -8,7 +8,7 @@ import click
 import pytest
 
 from evenhand.cli.app import app
-from evenhand.cli.help_page import WIDEST_PAGE, build_help_page
+from evenhand.cli.entry import WIDEST_PAGE, build_help_page
 
 
 @pytest.mark.parametrize("program", ["evenhand", "python -m evenhand", "a-name-of-some-length"])

@@ -202,6 +202,7 @@ def test_a_recorded_judging_is_repeated_offline_byte_for_byte(folder: Path) -> N
     assert (first["spent"]["requests"], second["spent"]["requests"], second["spent"]["replayed"]) == (1, 0, 1)
     assert other.returncode == 1
     assert "has no reply of python:judges:good to this request" in " ".join(other.stdout.split())
+    assert other.stdout.splitlines()[-1] == "no model was asked · 1 without a reply"
 
 
 def test_a_deadline_is_kept(folder: Path) -> None:

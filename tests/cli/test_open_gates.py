@@ -170,3 +170,35 @@ def test_a_run_scored_anew_is_held_to_the_gates_of_its_new_rubric(tmp_path: Path
     assert [one["gate"] for one in before["decision"]["gates"]["bot"]] == ["judge", "scored"]
     state = required_gate(after)
     assert (state["passed"], state["unknown"], state["short"]["samples"]) == (None, 2, ["s1", "s2"])
+
+
+def test_the_gate_of_a_layer_counts_what_was_not_answered(tmp_path: Path) -> None:
+    """As that of a criterion: of 5 and nothing, even a 1 gives 3.00. A comparison of the run says the same."""
+    gates = "gates: {pass_rate: 0, judge: %s}\n"
+    strict = run_head(folder_with(tmp_path, "fine", "silent", variants="old new", gates=gates % "3.1"))
+    mild = run_head(folder_with(tmp_path, "fine", "silent", variants="old new", gates=gates % "3"))
+    evenhand("compare", "latest", "--html", "-o", "page.html", folder=tmp_path)
+    again = json.loads(evenhand("compare", "latest", "--json", folder=tmp_path).stdout)
+
+    held = [head["decision"]["gates"]["new"] for head in (strict, mild, again)]
+    states = [next(one for one in gates if one["gate"] == "judge") for gates in held]
+    assert [(one["passed"], one["mean"], one["unknown"]) for one in states] == [
+        (None, 5.0, 1),
+        (True, 5.0, 1),
+        (True, 5.0, 1),
+    ]
+    assert "1 without an answer" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_the_lowest_answer_of_a_repeat_counts_within_its_sample(tmp_path: Path) -> None:
+    """Yes and twice no answer, no and no and yes: (1/3 + 1/3) / 2 is below the gate, 4/9 over all six is not."""
+    gates = "repeats: 3\ngates: {pass_rate: 0, tone: 0.4}\n"
+    folder = folder_with(tmp_path, "first", "second", gates=gates)
+    code = JUDGE.replace("return f\"Open Orders, {sample['input']}.\"", "return REPEATS[sample['input']].pop()")
+    code += "\nREPEATS = {'first': ['Orders', 'Orders silent', 'Orders  silent'], 'second': "
+    code += "['Orders!', 'Orders rude', 'Orders  rude']}\n"
+    (folder / "ours.py").write_text(code, "utf-8")
+
+    (state,) = [one for one in run_head(folder)["decision"]["gates"]["bot"] if one["gate"] == "tone"]
+
+    assert (state["passed"], round(state["mean"], 6), state["unknown"]) == (None, 0.666667, 2)

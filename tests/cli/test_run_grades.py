@@ -213,7 +213,7 @@ def test_the_short_view_and_the_page_name_what_strays_from_history(tmp_path: Pat
         (tmp_path / "mood").write_text(mood)
         printed = " ".join(evenhand("run", "eval.yaml", "--fresh", folder=tmp_path).stdout.split())
 
-    assert "For review only strays from its history on rubric layer and correctness." in printed
+    assert "For review only differs from its history in rubric layer and correctness." in printed
     assert "--full also shows criteria, gates, history" in printed
     page = " ".join(evenhand("report", "latest", "--html", folder=tmp_path).stdout.split())
     assert "<strong>For review.</strong> only: rubric layer 3" in page

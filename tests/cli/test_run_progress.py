@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.cli.progress import CLEAR_LINE
-from evenhand.cli.run import ProgressLine, ProgressState, format_run_progress, show_run_progress
+from evenhand.cli.run import ProgressState, TerminalProgressLine, format_run_progress, show_run_progress
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
 from evenhand.workflows.run import RunOptions, run
@@ -97,7 +97,7 @@ def test_the_line_fits_whatever_comes(state: ProgressState, width: int) -> None:
 def test_a_terminal_is_drawn_at_most_five_times_a_second() -> None:
     """A thousand results a second do not cost a thousand drawings."""
     clock, stream = Clock(), Terminal()
-    progress = ProgressLine(stream, clock, "24 samples × 2 variants: 48 calls to embedded", total=1000)
+    progress = TerminalProgressLine(stream, clock, "24 samples × 2 variants: 48 calls to embedded", total=1000)
 
     for done in range(1, 1001):
         clock.now += 0.001
@@ -113,7 +113,7 @@ def test_a_terminal_is_drawn_at_most_five_times_a_second() -> None:
 def test_a_file_gets_a_line_every_ten_seconds_at_most() -> None:
     """And the first at once, so that nobody waits without knowing for what."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock, "48 calls", total=100)
+    progress = TerminalProgressLine(stream, clock, "48 calls", total=100)
 
     for done in range(1, 101):
         clock.now += 0.25
@@ -131,7 +131,7 @@ def test_a_file_gets_a_line_every_ten_seconds_at_most() -> None:
 def test_a_wait_without_results_is_not_silent() -> None:
     """A build that waits for a slow server still shows a sign of life."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock, "48 calls", total=48)
+    progress = TerminalProgressLine(stream, clock, "48 calls", total=48)
 
     for _ in range(4):
         clock.now += 10
@@ -143,7 +143,7 @@ def test_a_wait_without_results_is_not_silent() -> None:
 def test_what_was_done_before_does_not_count_as_fast() -> None:
     """A resumed run that skips 90,000 results takes as long as the rest takes."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock, "goes on", total=100_000, before=90_000)
+    progress = TerminalProgressLine(stream, clock, "goes on", total=100_000, before=90_000)
 
     clock.now += 10
     progress.update(RunProgress(total=100_000, done=10, skipped=90_000), Spending())
@@ -154,7 +154,7 @@ def test_what_was_done_before_does_not_count_as_fast() -> None:
 def test_what_was_kept_from_before_does_not_count_as_fast() -> None:
     """Ninety replies out of the store in a second say nothing of the ten that a model has to give."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock, "48 calls", total=1000)
+    progress = TerminalProgressLine(stream, clock, "48 calls", total=1000)
 
     clock.now += 10
     progress.update(RunProgress(total=1000, done=910, carried=900), Spending())
@@ -165,7 +165,7 @@ def test_what_was_kept_from_before_does_not_count_as_fast() -> None:
 def test_where_only_kept_samples_are_done_no_time_is_promised() -> None:
     """There is no rate yet."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock, "48 calls", total=1000)
+    progress = TerminalProgressLine(stream, clock, "48 calls", total=1000)
 
     clock.now += 10
     progress.update(RunProgress(total=1000, done=900, carried=900), Spending())
@@ -176,7 +176,7 @@ def test_where_only_kept_samples_are_done_no_time_is_promised() -> None:
 def test_outputs_are_counted_while_no_sample_is_done() -> None:
     """Also in the log of a build: making them is where the time goes."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock, "48 outputs to look at", total=24)
+    progress = TerminalProgressLine(stream, clock, "48 outputs to look at", total=24)
 
     for made in (6, 30):
         clock.now += 10
@@ -191,7 +191,7 @@ def test_outputs_are_counted_while_no_sample_is_done() -> None:
 def test_the_rate_is_that_of_the_last_half_minute() -> None:
     """A server that slows down is seen."""
     clock, stream = Clock(), io.StringIO()
-    progress = ProgressLine(stream, clock, "48 calls", total=10_000)
+    progress = TerminalProgressLine(stream, clock, "48 calls", total=10_000)
 
     for second in range(1, 121):
         clock.now += 1
@@ -204,7 +204,7 @@ def test_texts_from_the_eval_are_not_obeyed() -> None:
     """The name of a run is untrusted like any other text."""
     stream = Terminal()
 
-    ProgressLine(stream, Clock(), "a\x1b[2J\nb", total=1)
+    TerminalProgressLine(stream, Clock(), "a\x1b[2J\nb", total=1)
 
     assert stream.getvalue() == "a\\x1b[2J\\nb\n"
 
@@ -212,7 +212,7 @@ def test_texts_from_the_eval_are_not_obeyed() -> None:
 def test_samples_that_a_cascade_draws_are_counted_by_themselves() -> None:
     """They are scored once more: the line would count past its end, as in 7 of 4 samples."""
     stream, clock = io.StringIO(), Clock()
-    progress, course = ProgressLine(stream, clock, "4 samples", total=4), RunProgress(total=4, done=4)
+    progress, course = TerminalProgressLine(stream, clock, "4 samples", total=4), RunProgress(total=4, done=4)
 
     course.add_pieces(0, 3)
     course.done += 2
@@ -227,7 +227,7 @@ def test_a_stream_that_is_gone_does_not_stop_the_run() -> None:
     gone = Closed()
 
     for stream in (gone, None):
-        progress = ProgressLine(stream, Clock(), "48 calls", total=48)
+        progress = TerminalProgressLine(stream, Clock(), "48 calls", total=48)
         progress.end()
 
     assert gone.getvalue() == ""

@@ -101,7 +101,7 @@ def test_the_json_of_an_oracle_judge_is_read_as_it_is_printed(oracle: Path, data
 
     rows = [line.removeprefix("   1").split()[:2] for line in done.stdout.splitlines()[3 : 3 + len(ids)]]
     assert rows == [[id, "60.00"] for id in ids]
-    assert f"{ids[0]}: the judge said band B; the scores give C" in done.stdout
+    assert f"{' and '.join(ids)}: the judge said band B; the scores give C" in done.stdout
     assert f"{ids[0]}: 60.00 (59.9958) is below --min-score 60" in done.stdout
 
 
@@ -121,7 +121,7 @@ def test_a_score_just_below_its_band_is_shown_below_it(oracle: Path) -> None:
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        ([_oracle_reply(id="a"), _oracle_reply()], "id must be a text"),
+        ([_oracle_reply(id="a"), _oracle_reply()], "an output needs an id"),
         (_oracle_reply(dimension_scores=[]), "dimension_scores must be an object, got a list"),
         (_oracle_reply(scores={}), "scores and dimension_scores say the same"),
         (_oracle_reply(verdict="pass"), "unknown field 'verdict'"),
@@ -420,6 +420,28 @@ def test_a_misspelt_red_flag_is_said_first() -> None:
     assert done.stderr.splitlines()[0] == "warning: a: 'made-up-fact' is not a red flag of this rubric: ignored"
 
 
+@pytest.mark.parametrize(
+    ("flags", "code"),
+    [
+        ({"secrets": "line 4 shows a password"}, 1),
+        (["secrets"], 1),
+        ({"secret": "line 4", "secerts": True}, 1),
+        ({"secrets": False}, 0),
+        ({"secret": "line 4"}, 0),
+    ],
+)
+def test_a_red_flag_that_the_rubric_does_not_have_does_not_pass(flags: object, code: int, tmp_path: Path) -> None:
+    """What it would take off is not known; said not to be found, it takes nothing off."""
+    rubric = tmp_path / "own.json"
+    rubric.write_text(json.dumps({"name": "own", "method": "judge-skill", "red_flags": ["secret"]}), "utf-8")
+    given = {"id": "a", "scores": SKILL, "red_flags": flags}
+
+    done = evenhand("score", "-r", str(rubric), "-", stdin=answers(given))
+
+    assert done.returncode == code, done.stdout
+    assert ("which the rubric does not have" in done.stdout) == (code == 1)
+
+
 def test_each_step_begins_where_the_last_one_ended() -> None:
     """A step before a rounding tells the number that is rounded."""
     scores = {**SKILL, "correctness": 9.13}
@@ -498,3 +520,27 @@ def test_a_criterion_that_takes_a_reference_is_told_how_to_get_one() -> None:
     for way, says in ((REFERENCE_OPTION, "give --reference FILE"), (REFERENCE_FIELD, "give the samples a reference")):
         told = describe_criteria_unfit_for_judges(found, way)
         assert told.endswith(f": {says}, or name a model as judge")
+
+
+def test_the_pattern_of_an_unsafe_output_is_no_red_flag() -> None:
+    """On the screen as in the JSON: flags are those of the rubric, what is unsafe has a column of its own."""
+    given = answers({"id": "a", "scores": COUNCIL, "unsafe": "malware_hacking"})
+
+    done = evenhand("score", "-r", "council", "-", stdin=given)
+
+    header = next(line for line in done.stdout.splitlines() if "score" in line and "output" in line)
+    assert "unsafe" in header.split()
+    assert "flags" not in header.split()
+    assert "unsafe: malware_hacking" not in done.stdout
+
+
+@pytest.mark.parametrize(("count", "named"), [(2, "o0 and o1"), (3, "o0, o1 and o2"), (6, "o0, o1, o2 and 3 more")])
+def test_a_note_on_several_outputs_is_printed_once(count: int, named: str) -> None:
+    """A reviewer that abstained did so for all of them."""
+    outputs = [{"id": f"o{n}", "scores": {**COUNCIL, "accuracy": 8 - n / 10}} for n in range(count)]
+    given = {"reviews": [{"judge": "x", "outputs": outputs}, {"judge": "y", "abstained": "refused"}]}
+
+    done = evenhand("score", "-r", "council", "-", stdin=json.dumps(given))
+
+    assert f"{named}: y not counted: abstained: refused" in done.stdout
+    assert done.stdout.count("not counted") == 1

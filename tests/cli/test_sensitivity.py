@@ -114,3 +114,27 @@ def test_one_sample_says_nothing_about_others(tmp_path: Path) -> None:
     assert "By criteria  1 sample\n" in done.stdout
     assert "Another set of samples" not in done.stdout
     assert (data["gap"], data["share_with_noise"], data["share_turned"]) == (None, None, None)
+
+
+def test_rubrics_by_tag_are_told_apart_though_they_share_criteria(tmp_path: Path) -> None:
+    """Two of 24 samples have a rubric of their own, with criteria that the others have too."""
+    samples = [{**one, "tags": ["short"] if place < 2 else ["x"]} for place, one in enumerate(EVAL["samples"])]  # type: ignore[dict-item]
+    short = {"name": "short", "criteria": EVAL["rubric"]["criteria"][:2]}  # type: ignore[index]
+    _run(tmp_path, {**EVAL, "samples": samples, "rubrics": {"short": short}})
+
+    done = evenhand("sensitivity", "latest", folder=tmp_path)
+    data = json.loads(evenhand("sensitivity", "latest", "--json", folder=tmp_path).stdout)
+
+    assert (data["samples"], data["left_out"]) == (22, 0)
+    assert [part["criterion"] for part in data["by_weight"]] == ["page", "kind", "brief"]
+    assert "By criteria  22 samples\n" in done.stdout
+
+
+def test_a_criterion_that_makes_the_whole_lead_is_level_without_it(tmp_path: Path) -> None:
+    """The table says so; the weight at which both are level is 0."""
+    samples = [{"id": f"s{n}", "input": "?", "outputs": {"old": "Sorry.", "new": "Sorry, Orders."}} for n in range(12)]
+    _run(tmp_path, {**EVAL, "samples": samples})
+
+    lines = evenhand("sensitivity", "latest", folder=tmp_path).stdout.splitlines()
+
+    assert ["page", "0.40", "+1.00", "0.00", "level"] in [line.split() for line in lines]

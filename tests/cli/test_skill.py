@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from evenhand.mcp.tools import TOOL_NAMES
 from evenhand.workflows.skill import read_skill_text
 from tests.cli.command import evenhand
 from tests.docs.pages import blocks
+from tests.warm.processes import command_line
 
 SKILL = read_skill_text()
 SHELL = [block.text for block in blocks(SKILL) if block.language == "sh"]
@@ -25,10 +27,11 @@ def follow(folder: Path) -> list[str]:
     """What each block of commands prints; a command that fails ends it."""
     environ = {name: value for name, value in os.environ.items() if not re.match("EVENHAND|OPENAI|ANTHROPIC", name)}
     environ |= {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "COLUMNS": "80"}
+    warm = f'evenhand() {{ {shlex.join(command_line("evenhand"))} "$@"; }}\n'  # Started at once, not imported anew.
     printed = []
     for script in SHELL:
         done = subprocess.run(
-            ["bash", "-eu", "-c", script], cwd=folder, env=environ, capture_output=True, text=True, check=False
+            ["bash", "-eu", "-c", warm + script], cwd=folder, env=environ, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
         printed.append(done.stdout)

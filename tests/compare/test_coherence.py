@@ -11,7 +11,7 @@ import pytest
 from evenhand.cli.compare import format_power_lines_for_terminal
 from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import CompareDecision, Comparison, GateState, VariantColumn
-from evenhand.stats.sequential import looks_after, planned_looks
+from evenhand.stats.multiple_tests import looks_after, planned_looks
 from evenhand.workflows.compare_sides import requested_power_json
 from tests.compare.columns import column, compared, spread
 from tests.soak import often
@@ -148,7 +148,10 @@ def _check_badges(one: Comparison) -> None:
 
 def _check_decision(decision: CompareDecision) -> None:
     """The whole is the worst of its comparisons, says the same as it, and passes only where all may be shipped."""
-    lead = next(one for one in decision.comparisons if one.verdict == decision.verdict)
+    told = (decision.verdict, decision.sure, decision.next_step)
+    lead = next(one for one in decision.comparisons if (one.verdict, one.sure, one.next_step) == told)
+    if decision.verdict == "PROGRESS":
+        assert lead.treatment == decision.best
     assert decision.exit_code == (0 if all(one.verdict == "PROGRESS" for one in decision.comparisons) else 1)
     assert lead.headline.split(": ", 1)[1].rstrip(".") in decision.headline
     assert decision.next_step in {one.next_step for one in decision.comparisons if one.verdict == decision.verdict}
@@ -156,9 +159,13 @@ def _check_decision(decision: CompareDecision) -> None:
     best = [one.treatment for one in decision.comparisons if one.verdict == "PROGRESS"]
     assert (decision.best in best) if best else decision.best is None
     if best and len(decision.comparisons) > 1:
-        assert re.search(
-            rf"Best (to ship )?of {len(decision.comparisons)} treatments: {decision.best} ", decision.headline
+        count = len(decision.comparisons)
+        named = (
+            rf"It is the best of {count}"
+            if lead.treatment == decision.best
+            else rf"of {count} treatments: {decision.best} "
         )
+        assert re.search(named, decision.headline)
     for one in decision.comparisons:
         missed = [state.gate for state in decision.gates[one.treatment] if state.gate == "composite"]
         assert all(any(f": {gate} is " in reason for reason in one.reasons) for gate in missed)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pytest
@@ -46,7 +47,64 @@ def test_the_worst_verdict_is_the_headline_and_the_best_progress_is_named() -> N
 
     assert [one.verdict for one in found.comparisons] == ["PROGRESS", "REGRESS", "PROGRESS"]
     assert (found.verdict, found.best, found.exit_code) == ("REGRESS", "new3", 1)
-    assert found.headline == ("new2 is worse than old (−0.20 points). Best of 3 treatments: new3 (+0.50 points).")
+    assert found.headline == (
+        "new2 is worse than old (−0.20 points, less than the smallest effect of 0.5). "
+        "Best of 3 treatments: new3 (+0.50 points)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("means", "lead"),
+    [((4.3, 4.6), "new2"), ((4.6, 4.3), "new"), ((3.8, 3.5), "new2"), ((4.2, 4.6, 4.4), "new2")],
+)
+def test_all_sentences_are_about_one_treatment(means: tuple[float, ...], lead: str) -> None:
+    """Of several with the worst verdict: the best one, or where they are worse than the control the worst."""
+    found = decided(column(spread(4)), *(column(_scattered(mean)) for mean in means))
+    told = next(one for one in found.comparisons if one.treatment == lead)
+
+    assert {one.verdict for one in found.comparisons} == {found.verdict}
+    assert found.headline.startswith(f"{lead} is ")
+    assert (found.reasons, found.sure, found.next_step) == (told.reasons, told.sure, told.next_step)
+    assert found.best == (lead if found.verdict == "PROGRESS" else None)
+
+
+def test_the_treatment_that_keeps_the_exit_code_from_0_is_the_one_that_is_told() -> None:
+    """Both are NOISE; the first, which scores higher, is surely not worse, the second is not."""
+    same, lost = spread(4, 40), [one - (1.2 if place in (3, 8) else 0) for place, one in enumerate(spread(4, 40))]
+    found = decided(column(spread(4, 40)), column(same), column(lost), not_worse_by=0.4, smallest_effect=1.0)
+
+    assert [one.verdict for one in found.comparisons] == ["NOISE", "NOISE"]
+    assert [one.not_worse.holds for one in found.comparisons if one.not_worse] == [True, False]
+    assert (found.exit_code, found.next_step) == (1, found.comparisons[1].next_step)
+    assert found.headline.startswith("new2 cannot be told from old")
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [
+        [-4.0, -2.0, -2.0, -2.0, -1.0, -1.0, -1.0, -2.0, 1.0, 0.0, 0.0, 0.0],
+        [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -1.0, 0.0, 0.0, 0.0, 0.0],
+        [0.3, -0.2, 0.9, 0.45, 0.7, 0.15, 0.6, -0.35, 0.5, 0.1],
+    ],
+    ids=["tied", "of one size", "untied"],
+)
+def test_how_often_is_true_of_the_p_that_is_told(differences: list[float]) -> None:
+    """Over all sign flips: the share of those as large, or where p is a mid-p, with half of those exactly as large."""
+    (found,) = decided(
+        column([3.0] * len(differences)), column([3.0 + one for one in differences]), smallest_effect=0.1
+    ).comparisons
+    seen = abs(sum(differences))
+    sums = [
+        abs(sum(sign * one for sign, one in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    larger = sum(one > seen + 1e-9 for one in sums) / len(sums)
+    as_large = sum(one > seen - 1e-9 for one in sums) / len(sums)
+    halved = "counting those exactly as large half" in found.sure
+
+    assert found.composite is not None
+    assert halved == ("mid-p" in found.composite.method)
+    assert found.composite.p >= ((larger + as_large) / 2 if halved else as_large) - 1e-9
 
 
 def test_a_tie_break_ranks_treatments_with_equal_means() -> None:
@@ -66,7 +124,8 @@ def test_how_sure_is_said_in_plain_words_with_its_number() -> None:
     found = decided(column(FLAT), column(SIX_HIGHER))
 
     assert found.sure == (
-        "If the two were equal, a difference this large would come up in 1 of 64 comparisons (p = 0.016); "
+        "If the two were equal, a difference this large would come up in 1 of 64 comparisons, counting those "
+        "exactly as large half (p = 0.016); "
         "95% interval +0.06 to +0.44 points."
     )
 
@@ -133,6 +192,37 @@ def test_judges_agree_by_correlation_and_with_three_by_alpha(judges: list[list[i
     found = compared(column([4.0] * 6), column([4.0] * 6), judges={"old": judges})
 
     assert found.badges[0].colour == colour
+
+
+@pytest.mark.parametrize(
+    ("by", "headline"),
+    [
+        (-0.01, "REGRESS: new is worse than old (−0.01 points, less than the smallest effect of 0.5)."),
+        (0.02, "PROGRESS: new is better than old (+0.02 points, less than the smallest effect of 0.5)."),
+        (-1.0, "REGRESS: new is worse than old (−0.92 points)."),
+    ],
+)
+def test_a_headline_says_where_a_sure_difference_is_a_small_one(by: float, headline: str) -> None:
+    """22 of 24 samples differ: that is significant, and below what was said to matter."""
+    found = compared(column(FLAT), column([4.0, 4.0, *[4.0 + by] * 22]), gates={})
+
+    assert found.headline == headline
+
+
+@pytest.mark.parametrize(
+    ("judges", "says"),
+    [
+        ([[1, 1, 1, 1, 2, 1], [4, 4, 4, 4, 5, 4], [2, 2, 2, 2, 3, 2]], "They order outputs alike and differ in level"),
+        ([[1, 2, 3, 4, 5, 3], [2, 3, 4, 5, 5, 4], [1, 1, 2, 3, 4, 2]], "They order outputs alike and differ in level"),
+        ([[1, 2, 3, 4, 5, 3], [3, 2, 1, 4, 5, 1], [2, 5, 3, 3, 5, 2]], "until the judges reach an α of 0.667."),
+        ([[1, 2, 3, 4, 5, 3], [5, 4, 3, 2, 1, 3], [3, 3, 1, 5, 2, 2]], "a mean correlation of 0.4 and an α of 0.667."),
+    ],
+)
+def test_the_advice_on_judges_names_what_is_not_reached_yet(judges: list[list[int]], says: str) -> None:
+    """A correlation of 1.00 need not reach 0.4: there it is the level that differs."""
+    found = compared(column([4.0] * 6), column([4.0] * 6), judges={"old": judges})
+
+    assert says in found.badges[0].advice, found.badges[0]
 
 
 def test_the_variant_its_judges_agree_on_least_speaks_for_both() -> None:
@@ -296,3 +386,22 @@ def test_a_p_that_is_only_a_bound_is_told_as_one() -> None:
     assert encode_compare_decision(decide_comparison(columns, control="old", clusters=range(24), seed=1))[
         "comparisons"
     ][0]["p"] == pytest.approx(0.0002)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (([3.0] * 24, [3.0] * 24), (SIX_HIGHER, [4.0] * 24), "both gave the same rating throughout on old; the second"),
+        (([4.0] * 24, SIX_HIGHER), ([4.0] * 24, SIX_HIGHER), "the first gave the same rating throughout"),
+    ],
+)
+def test_judges_that_cannot_be_correlated_are_told_by_variant(
+    old: tuple[list[float], ...], new: tuple[list[float], ...], told: str
+) -> None:
+    """What holds of one variant is not said of both."""
+    (found,) = decided(column(FLAT), column(SIX_HIGHER), judges={"old": old, "new": new}).comparisons
+    badge = next(one for one in found.badges if one.name == "judges agree")
+
+    assert badge.colour == "grey"
+    assert badge.says.startswith(told)
+    assert (" on old" in badge.says) == (" on new" in badge.says) == ("both" in told)

@@ -13,6 +13,7 @@ from evenhand.compare.decision import (
     GateState,
     describe_gates_missed_by_variant,
     encode_decision_value,
+    object_to_treatment_missing_gate,
     read_compare_decision,
     read_compared_gate_state,
 )
@@ -149,3 +150,50 @@ def test_a_gate_on_outputs_says_what_they_lack(state: GateState, says: str) -> N
     """A rate of 0.00 beside outputs that did not fail, or a gate for outputs with a score, leaves one guessing."""
     assert describe_gates_missed_by_variant("new", [state]) == [says]
     assert read_compared_gate_state(json.loads(json.dumps(encode_decision_value(state)))) == state
+
+
+def test_what_has_no_score_is_told_by_the_criteria_without_an_answer(store: Store) -> None:
+    """Not by those whose gate another output fails; a criterion of a sample's own rubric stands behind its name."""
+    failed: dict[str, Any] = {"verdict": "fail", "criteria": {}, "reviews": None, "gates_failed": ["rubric-1"]}
+    rows = [
+        result(0, "new", None, criteria={"days": None}),
+        result(1, "new", 4.0, scorecard=failed, own_rubric="sample:polite", criteria={"polite.rubric-1": "0"}),
+        result(2, "new", None, criteria={"own.rubric-1": "1", "own.complexity": None}),
+    ]
+    keep_run(store, RUN, {"new": [4.0] * 3}, results=rows, gates={"fact": Fraction(1)})
+
+    states = {one["gate"]: one.get("short") for one in decision(store)["gates"]["new"]}
+
+    assert states["scored"] == {"samples": ["s0", "s2"], "count": 2, "criteria": ["days", "own.complexity"]}
+    assert states["required"] == {"samples": ["s1"], "count": 1, "criteria": ["polite.rubric-1"]}
+
+
+def test_outputs_that_were_not_made_name_no_criterion(store: Store) -> None:
+    """Nobody was asked about them."""
+    failed: dict[str, Any] = {"verdict": "fail", "criteria": {}, "reviews": None, "gates_failed": ["tone"]}
+    keep_run(
+        store, RUN, {"new": [4.0] * 2},
+        results=[result(0, "new", None), result(1, "new", 4.0, scorecard=failed, criteria={"tone": "1"})],
+        gates={"fact": Fraction(1)},
+    )  # fmt: skip
+
+    (state,) = [one for one in decision(store)["gates"]["new"] if one["gate"] == "scored"]
+
+    assert state["short"] == {"samples": ["s0"], "count": 1, "criteria": []}
+
+
+@pytest.mark.parametrize(
+    ("gate", "step"),
+    [
+        ("scored", "Find out why outputs of new have no score, then run it again."),
+        ("pass_rate", "Find out why new misses its gate for the pass rate, then run it again."),
+    ],
+)
+def test_the_next_step_of_a_gate_on_scores_is_about_outputs_without_one(gate: str, step: str) -> None:
+    """A gate for outputs with a score is missed by outputs that have none: these are what to look at."""
+    state = GateState(gate=gate, min=1.0, mean=0.5, passed=False, outputs=2)
+
+    objection = object_to_treatment_missing_gate("new", [state])
+
+    assert objection is not None
+    assert objection.next_step == step

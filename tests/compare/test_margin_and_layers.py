@@ -51,6 +51,42 @@ def test_a_treatment_that_may_be_worse_does_not_pass() -> None:
     assert says.endswith("It takes 59 samples at least, even if all differences were 0.")
 
 
+@pytest.mark.parametrize(
+    ("row", "margin", "step"),
+    [
+        ([0.0] * 24, 0.2, "Score at least 35 more samples with both variants: fewer cannot rule out a loss of more"),
+        ([0.0] * 12, 0.5, "Score at least 11 more samples with both variants"),
+        ([1.0, -1.0] * 15, 0.3, "Score about "),
+        ([-1.0, 0.5] * 15, 0.2, "Keep old: new was lower by 0.2 points or more in these samples."),
+    ],
+)
+def test_the_next_step_is_about_the_margin_that_was_asked_for(row: list[float], margin: float, step: str) -> None:
+    """It never asks for fewer samples than the reasons say it takes."""
+    base = [3.0] * len(row)
+    treatment = [one + difference for one, difference in zip(base, row, strict=True)]
+    (found,) = decided(column(base), column(treatment), not_worse_by=margin).comparisons
+
+    assert found.next_step.startswith(step)
+    more = re.search(r"(\d+) more samples", found.next_step)
+    if found.not_worse and more:
+        assert len(row) + int(more[1]) >= found.not_worse.needed
+
+
+def test_as_many_as_the_next_step_asks_for_do_show_it() -> None:
+    """If the rest is like what was seen."""
+    differences = [1.0, -1.0] * 15
+
+    def decide(count: int) -> tuple[bool, str]:
+        rows = (differences * 20)[:count]
+        (found,) = decided(column([3.0] * count), column([3.0 + one for one in rows]), not_worse_by=0.3).comparisons
+        return bool(found.not_worse and found.not_worse.holds), found.next_step
+
+    held, step = decide(30)
+    more = int(re.findall(r"\d+", step)[0])
+
+    assert (held, decide(30 + more + more % 2)[0]) == (False, True)
+
+
 def test_a_worse_treatment_is_not_excused_by_a_wide_margin() -> None:
     """REGRESS stays REGRESS: the margin is for what cannot be told apart."""
     decision = decided(column(SAME), column(_jittered(SAME, -0.3)), not_worse_by=2.0)
@@ -242,6 +278,9 @@ def test_a_layer_tells_the_p_value_that_its_verdict_rests_on() -> None:
     shown = {of: difference["p"] for of, difference, _ in list_reported_differences(one) if difference}
     assert shown["rubric"] == one["layer_verdicts"]["judge"]["p"] > one["layers"]["judge"]["p"]
     assert "p of each layer is adjusted for the number of layers" in describe_reported_p_adjustment([one])
+    told = describe_reported_p_adjustment([one, {**one, "treatment": "newer"}])
+    assert "p of each layer is adjusted for all layers of all treatments" in told
+    assert "the number of layers" not in told
 
 
 def test_a_single_layer_needs_no_adjustment() -> None:

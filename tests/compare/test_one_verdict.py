@@ -104,7 +104,7 @@ CASES = {
     ),
     "the best of several": Case(
         scores={"old": LOW, "new": SOME, "newer": MORE}, verdict="PROGRESS", exit_code=0,
-        says="Best of 2 treatments: newer",
+        says="It is the best of 2 treatments.",
     ),
     "one of several misses a gate": Case(
         scores={"old": LOW, "new": SOME, "newer": MORE}, verdict="CAUTIOUS", exit_code=1,

@@ -173,6 +173,37 @@ def test_samples_of_another_rubric_are_left_out_with_a_word() -> None:
     assert "rubric 'test'" in found.rankings[0].note
 
 
+def test_a_rubric_is_measured_over_its_own_samples_where_ids_are_shared() -> None:
+    """Two of eight samples have a rubric of two of the three criteria: weights are those of the other six."""
+    answers = {("j", id): [[5.0, 6.0]] * 8 for id in rubric().leaves}
+    answers["j", "depth"] = [[np.nan, np.nan]] * 2 + [[5.0, 6.0]] * 6
+    run = table(answers, score=[[5.0, 6.0]] * 8)
+    both = kept(rubric(), rubric(TWO, name="short"))
+
+    (most,) = measure_sensitivity(run, both, tags=["tag1"] * 2 + [""] * 6, draws=10).rankings
+    (few,) = measure_sensitivity(run, both, tags=["tag1"] * 7 + [""], draws=10).rankings
+
+    assert ([part.name for part in most.parts], most.samples, most.left_out) == (list(rubric().leaves), 6, 0)
+    assert ([part.name for part in few.parts], few.samples, few.left_out) == (["accuracy", "clarity"], 7, 0)
+    assert "rubric 'test'" in most.note and "rubric 'short'" in few.note
+
+
+@pytest.mark.parametrize("weights", [{"accuracy": "0.85", "depth": "0.15"}, None])
+def test_a_lead_in_one_criterion_is_level_without_it(weights: dict[str, str] | None) -> None:
+    """Leaving it out makes a tie, at a weight of 0: that is not the same ranking."""
+    asked = rubric(weights)
+    answers = {("j", id): [[5.3, 7.3] if id == "depth" else [7.1, 7.1]] * 12 for id in asked.leaves}
+
+    found = looked_at(table(answers, asked=asked), asked)
+
+    (ranking,) = found.rankings
+    parts = {part.name: part for part in ranking.parts}
+    assert set(parts["depth"].level_without) == {"old", "new"}
+    assert parts["depth"].flip_at == 0
+    assert parts["accuracy"].level_without == ()
+    assert "depth alone" in found.next_step
+
+
 @settings(max_examples=20)
 @given(st.permutations(range(8)), st.integers(0, 5))
 def test_the_order_of_samples_decides_nothing(order: list[int], seed: int) -> None:

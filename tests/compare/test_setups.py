@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.compare.setup_differences import list_run_differences, list_setup_differences
+from evenhand.compare.setup_differences import list_compared_run_differences, list_setup_differences
 
 Data = dict[str, Any]
 
@@ -156,11 +156,11 @@ def test_a_run_that_cannot_be_continued_says_what_changed(change: Any, says: lis
     changed = run_setup()
     change(changed)
 
-    assert list_run_differences(run_setup(), changed) == says
+    assert list_compared_run_differences(run_setup(), changed) == says
 
 
 def test_the_folder_of_a_program_may_have_changed_where_there_is_one() -> None:
     """A run does not keep it."""
     known = {**run_setup(), "variants": {"new": {"command": ["./make"]}}}
 
-    assert list_run_differences(known, deepcopy(known)) == ["samples, or the folder of a program"]
+    assert list_compared_run_differences(known, deepcopy(known)) == ["samples, or the folder of a program"]

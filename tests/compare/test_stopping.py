@@ -16,8 +16,8 @@ from evenhand.compare.facts import LossShare
 from evenhand.compare.measure import adjust_treatment_losses_for_looks
 from evenhand.compare.paired_rows import ComparedRows
 from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule, RowsBeforeVerdict, StoppingTerms
+from evenhand.stats.multiple_tests import Looks, looks_after, planned_looks
 from evenhand.stats.rates import mcnemar_worse
-from evenhand.stats.sequential import Looks, looks_after, planned_looks
 from tests.compare.drawing import SHARES, scores
 from tests.soak import at_most, often
 

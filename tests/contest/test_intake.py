@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_submission_intake
 from evenhand.errors import ContestError
-from evenhand.files.private_files import ForeignKind, list_foreign_folder
+from evenhand.files.private_files import ForeignKind, list_files_of_foreign_folder
 
 NOON = datetime(2026, 12, 1, 12, tzinfo=UTC)
 Known = dict[str, SubmissionReceipt]
@@ -320,7 +320,7 @@ def test_what_is_swapped_after_the_look_at_it_is_not_read(
     put(folder / "heron" / "a.md")
     put(folder / "zed" / "a.md")
     private = put(folder.parent / "private" / "a.md", "OF THE OPERATOR")
-    real = list_foreign_folder
+    real = list_files_of_foreign_folder
 
     def swap_after(top: Path, name: str = "") -> list[tuple[str, ForeignKind]]:
         listed = real(top, name)
@@ -335,7 +335,7 @@ def test_what_is_swapped_after_the_look_at_it_is_not_read(
                 target.mkdir()
         return listed
 
-    monkeypatch.setattr("evenhand.contest.intake.list_foreign_folder", swap_after)
+    monkeypatch.setattr("evenhand.contest.intake.list_files_of_foreign_folder", swap_after)
 
     intake = load_submission_intake(folder, layout="folders")
 

@@ -12,7 +12,7 @@ from evenhand.compare.decide import decide_comparison
 from evenhand.compare.decision import VariantColumn
 from evenhand.compare.stopping import EarlyVerdict, EarlyVerdictRule, StoppingTerms
 from evenhand.stats.differences import difference_of
-from evenhand.stats.sequential import Looks, looks_after, planned_looks
+from evenhand.stats.multiple_tests import Looks, looks_after, planned_looks
 from tests.datasets.read import rows
 from tests.datasets.verdicts import CRITERIA, JUDGES, judge
 from tests.soak import SOAK, at_least, often

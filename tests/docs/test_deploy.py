@@ -16,7 +16,7 @@ from pathlib import Path
 
 from evenhand.cli.serve import serve_command
 from evenhand.models.connections import Connections
-from evenhand.service.server import GRACE_SECONDS
+from evenhand.service.app import GRACE_SECONDS
 from evenhand.store.store import Store
 from evenhand.workflows.contest_receiving import submit_to_contest
 from evenhand.workflows.contests import verify_contest

@@ -121,6 +121,9 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
             f"{SAMPLES}rubric: layered\ngates: {{dimension: 3}}\n",
             "which nothing measures (known: behavior, composite, fact, judge, pass_rate, score)",
         ),
+        (f"{LEAST}gates: {{rubric: 4}}\n", "a gate on 'rubric' means nothing here: there is no rubric"),
+        (f"{LEAST}rubric: summary\ngates: {{judge: 4, rubric: 3}}\n", "twice (rubric and judge are one layer)"),
+        (f"{LEAST}weights: {{rubric: 4, judge: 3, why: w}}\n", "twice (rubric and judge are one layer)"),
         (f"{LEAST}gates: {{judge: 4}}\n", "a gate on 'judge' means nothing here: there is no rubric"),
         (
             f"{LEAST}rubric: summary\nrubrics: {{a: {{criteria: [x]}}}}\ngates: {{score: 3}}\n",
@@ -143,6 +146,18 @@ def test_what_cannot_be_right_is_refused_with_its_place(tmp_path: Path, text: st
         read()
 
     assert told in str(refused.value)
+
+
+def test_files_may_call_the_rubric_layer_as_screens_do(tmp_path: Path) -> None:
+    """Both names are one setting; a criterion of that name keeps it."""
+    rubric = "rubric: {name: own, criteria: [{id: ID, asks: Is it right?, scale: 1-5}]}\n"
+    said = f"{SAMPLES}{rubric}gates: {{LAYER: 3}}\nweights: {{fact: 2, LAYER: 3, why: facts}}\n"
+    spelled = {layer: eval_of(tmp_path, said.replace("LAYER", layer)) for layer in ("judge", "rubric")}
+    criterion = eval_of(tmp_path, f"{SAMPLES}{rubric.replace('ID', 'rubric')}gates: {{rubric: 3}}\n")
+
+    assert spelled["rubric"].gates == spelled["judge"].gates == {"judge": 3}
+    assert spelled["rubric"].composite.weights == spelled["judge"].composite.weights == {"fact": 2, "judge": 3}
+    assert criterion.gates == {"rubric": 3}
 
 
 def test_all_faults_of_a_file_come_at_once_in_order(tmp_path: Path) -> None:

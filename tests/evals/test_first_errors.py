@@ -105,6 +105,27 @@ def test_an_unknown_column_says_how_to_read_it(tmp_path: Path, column: str, ours
     assert f"to read it as {ours}, write samples: {{file: …, fields: {{{ours}: {column}}}}}" in told
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("s.csv", "id,input,output,reviewer\n1,a,b,Ann\n"),
+        ("s.csv", "id,input,output,question\n1,a,b,Ann\n"),
+        ("s.csv", "id,input,output,query,reference\n1,a,b,Ann,\n"),
+        ("s.jsonl", '{"id": "1", "input": "a", "output": "b", "reviewer": "Ann"}\n'),
+    ],
+)
+def test_an_unknown_field_beside_all_others_is_kept_as_the_hint_says(tmp_path: Path, name: str, text: str) -> None:
+    """The input is there already; the mapping that is named works."""
+    (told,) = refused(tmp_path, text, name)
+    column = told.split("'")[1]
+
+    assert f"to keep it, write samples: {{file: …, fields: {{metadata.{column}: {column}}}}}" in told
+    fields = f"{{file: {name}, fields: {{metadata.{column}: {column}}}}}"
+    (tmp_path / "eval.yaml").write_text(f"samples: {fields}\nassertions: [{{contains: x}}]\n", "utf-8")
+    (sample,) = load_eval(tmp_path / "eval.yaml", {}).samples
+    assert sample.metadata == {column: "Ann"}
+
+
 @pytest.mark.parametrize("text", ["rubric:\n\tcriteria: []\n", "rubric:\n  criteria:\n  \t- {id: a}\n"])
 def test_a_tab_is_called_a_tab(tmp_path: Path, text: str) -> None:
     """It cannot be seen, and the parser says only that it cannot start a token."""

@@ -123,7 +123,7 @@ def test_a_thousand_faults_are_found_in_one_reading_and_told_in_part() -> None:
     said = refused(text)
 
     assert len(said) == 51
-    assert said[49] == 'a.json:50: id must be a text (as in "id": "a")'
+    assert said[49] == 'a.json:50: an output needs an id (as in "id": "a")'
     assert said[50] == "and 950 more"
 
 
@@ -167,7 +167,8 @@ def test_the_line_is_found_in_a_large_file() -> None:
     rows = ['{"id": "' + str(n) + '", "scores": {"accuracy": 9, "clarity": 8}}' for n in range(60_000)]
     rows[50_000] = '{"scores": {}}'
 
-    assert refused('{"outputs": [\n' + ",\n".join(rows) + "]}") == ['a.json:50002: id must be a text (as in "id": "a")']
+    said = 'a.json:50002: an output needs an id (as in "id": "a")'
+    assert refused('{"outputs": [\n' + ",\n".join(rows) + "]}") == [said]
 
 
 @pytest.mark.parametrize("number", ["1e999999999", "-1e999999999", "1" * 4000, "1e9999999999999999999"])
@@ -230,7 +231,7 @@ def test_a_gigantic_number_is_unreadable_and_cheap(number: str) -> None:
         (
             '{"outputs": [{"scores": []}, 7]}',
             [
-                'a.json:1: id must be a text (as in "id": "a")',
+                'a.json:1: an output needs an id (as in "id": "a")',
                 "a.json:1: scores must be an object, got a list",
                 "a.json:1: an output is an object with id and scores, got a number",
             ],

@@ -105,7 +105,7 @@ def kill_one(victim: str, process: Process, cluster: LocalCluster, chance: rando
         process.signal(signal.SIGKILL)
         wait_until(process.over)
         return 1
-    found = cluster.list_processes("LedgerProcess" if victim == "ledger" else "run_shard")
+    found = cluster.list_processes("FleetLedgerProcess" if victim == "ledger" else "run_shard")
     for number in chance.sample(found, min(1, len(found))):
         os.kill(number, signal.SIGKILL)
     return min(1, len(found))

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.evals.eval_definition import Eval
-from evenhand.models.budget import Budget, BudgetAmount, Spending
-from evenhand.models.shared_limits import cut_rate_slice
+from evenhand.models.budget import Budget, ModelBudgetAmount, Spending
+from evenhand.models.shared_limits import cut_model_rate_slice
 from evenhand.store.store import Store
 from evenhand.workflows.fleet_ledger import (
     COUNT_SECONDS,
@@ -18,10 +18,10 @@ from evenhand.workflows.fleet_ledger import (
     FleetLedger,
     ShardProgress,
 )
-from evenhand.workflows.fleet_ray import divide_calls_at_once
+from evenhand.workflows.fleet_ray import divide_calls_over_fleet
 from tests.store.rows import RUN, run_row
 
-NOTHING = BudgetAmount()
+NOTHING = ModelBudgetAmount()
 RATE = 600.0  # A minute: ten a second.
 
 
@@ -50,12 +50,12 @@ def open_ledger(store: Store, watch: Watch, budget: Budget | None = None, *, rec
 
 def take_seconds(ledger: FleetLedger, amount: float) -> float:
     """In how many seconds a slice of so many requests begins."""
-    cut = partial(cut_rate_slice, rate="requests", amount=amount, per_minute=RATE)
+    cut = partial(cut_model_rate_slice, rate="requests", amount=amount, per_minute=RATE)
     return ledger.change_slices("http://judge", cut)
 
 
 def take_budget(
-    ledger: FleetLedger, shard: int, attempt: str, short: BudgetAmount, unspent: BudgetAmount = NOTHING
+    ledger: FleetLedger, shard: int, attempt: str, short: ModelBudgetAmount, unspent: ModelBudgetAmount = NOTHING
 ) -> BudgetAnswer:
     """What an attempt is told that has spent nothing since it last told."""
     told = ledger.read_progress(())
@@ -93,7 +93,7 @@ def test_the_store_is_told_of_slices_now_and_then(store: Store, monkeypatch: pyt
 def test_a_budget_is_handed_out_once(store: Store) -> None:
     """Two workers get what there is, and whoever comes last is refused once nothing can come back."""
     ledger = open_ledger(store, Watch(), Budget(money=Decimal(3)))
-    dollar = BudgetAmount(Decimal(1))
+    dollar = ModelBudgetAmount(Decimal(1))
     for shard, attempt in enumerate("abc"):
         ledger.begin_shard(shard, attempt)
 
@@ -111,7 +111,7 @@ def test_what_a_dead_worker_held_is_handed_out_again(store: Store) -> None:
     """Its shard is tried again: what the store has no reply for was not paid, as far as anybody knows."""
     watch = Watch()
     ledger = open_ledger(store, watch, Budget(money=Decimal(1)))
-    dollar = BudgetAmount(Decimal(1))
+    dollar = ModelBudgetAmount(Decimal(1))
     ledger.begin_shard(0, "first")
     take_budget(ledger, 0, "first", dollar)
 
@@ -128,13 +128,13 @@ def test_what_is_not_spent_comes_back(store: Store) -> None:
     ledger = open_ledger(store, Watch(), Budget(tokens=100))
     ledger.begin_shard(0, "a")
     ledger.begin_shard(1, "b")
-    assert take_budget(ledger, 0, "a", BudgetAmount(tokens=90)).more.tokens == 90
+    assert take_budget(ledger, 0, "a", ModelBudgetAmount(tokens=90)).more.tokens == 90
 
-    waits = take_budget(ledger, 1, "b", BudgetAmount(tokens=50))
-    take_budget(ledger, 0, "a", BudgetAmount(tokens=50), BudgetAmount(tokens=90))
-    refused = take_budget(ledger, 1, "b", BudgetAmount(tokens=50))
-    ledger.end_shard(0, "a", ShardProgress(), BudgetAmount(tokens=90))
-    granted = take_budget(ledger, 1, "b", BudgetAmount(tokens=50))
+    waits = take_budget(ledger, 1, "b", ModelBudgetAmount(tokens=50))
+    take_budget(ledger, 0, "a", ModelBudgetAmount(tokens=50), ModelBudgetAmount(tokens=90))
+    refused = take_budget(ledger, 1, "b", ModelBudgetAmount(tokens=50))
+    ledger.end_shard(0, "a", ShardProgress(), ModelBudgetAmount(tokens=90))
+    granted = take_budget(ledger, 1, "b", ModelBudgetAmount(tokens=50))
 
     assert (waits.kind, refused.kind, granted.kind) == ("wait", "refused", "granted")
     assert refused.why == (
@@ -145,7 +145,7 @@ def test_what_is_not_spent_comes_back(store: Store) -> None:
 
 def test_a_new_ledger_hands_out_no_budget_before_all_have_told_what_they_hold(store: Store) -> None:
     """What the one before has handed out is with the workers; they tell within two seconds."""
-    watch, dollar = Watch(), BudgetAmount(Decimal(1))
+    watch, dollar = Watch(), ModelBudgetAmount(Decimal(1))
     ledger = open_ledger(store, watch, Budget(money=Decimal(2)), recovered=True)
     early = take_budget(ledger, 0, "a", dollar)
     ledger.report_shard(0, "a", ShardProgress(granted=dollar))
@@ -174,7 +174,7 @@ def test_a_worker_that_was_taken_for_dead_stops_once_another_has_its_shard(store
 @pytest.mark.parametrize(("most", "cpus"), [(16, 4), (50, 4), (3, 8), (1, 1), (7, 2)])
 def test_workers_divide_the_calls_at_once(most: int, cpus: int) -> None:
     """Together they have as many as one machine would, and none has nothing to do."""
-    places = divide_calls_at_once(most, cpus)
+    places = divide_calls_over_fleet(most, cpus)
 
     assert sum(places) == most
     assert min(places) >= 1

@@ -15,7 +15,7 @@ import pytest
 from evenhand.errors import EvenhandError, InputError, StoreError
 from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.models.connections import Connections
-from evenhand.models.shared_limits import LimitSlices
+from evenhand.models.shared_limits import ModelLimitSlices
 from evenhand.runs.execute import RunProgress, RunWorker
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
@@ -25,7 +25,7 @@ from evenhand.store.store import Store
 from evenhand.workflows import fleet
 from evenhand.workflows.fleet import build_fleet_job, find_fleet_address
 from evenhand.workflows.fleet_ledger import BudgetAnswer, FleetLedger, ShardProgress
-from evenhand.workflows.fleet_ray import connect_to_ray, explain_dead_task, run_shard
+from evenhand.workflows.fleet_ray import connect_to_ray_fleet, explain_dead_fleet_task, run_shard
 from evenhand.workflows.fleet_worker import FleetJob, FleetShard, ShardResult, open_fleet_session, score_fleet_shard
 from evenhand.workflows.run import RunOptions, check_user_run, read_clock_for_user, resolve_user_eval
 from tests.store.databases import free_port
@@ -41,7 +41,7 @@ class Link:
     def __init__(self, ledger: FleetLedger) -> None:
         self._ledger = ledger
 
-    async def change_slices(self, server: str, change: Callable[[LimitSlices, float], Any]) -> Any:
+    async def change_slices(self, server: str, change: Callable[[ModelLimitSlices, float], Any]) -> Any:
         return self._ledger.change_slices(server, change)
 
     async def take_budget(self, *asked: Any) -> BudgetAnswer:
@@ -169,10 +169,10 @@ def test_a_node_with_another_store_says_so(tmp_path: Path, store: Store) -> None
 
 def test_a_file_is_no_store_for_other_machines(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """SQLite needs the locks of one machine."""
-    monkeypatch.setattr(fleet, "list_ray_hosts", lambda: {"elsewhere"})
+    monkeypatch.setattr(fleet, "list_fleet_hosts", lambda: {"elsewhere"})
 
     with pytest.raises(StoreError, match=r"other machines cannot write .* \(a fleet needs PostgreSQL"):
-        fleet.refuse_unreachable_store(store)
+        fleet.refuse_store_out_of_fleet_reach(store)
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_a_package_that_a_node_lacks_is_named() -> None:
     """Ray tells it in the middle of a traceback of its own."""
     error = RuntimeError("The remote function failed to import.\n  ModuleNotFoundError: No module named 'evenhand'\n")
 
-    assert str(explain_dead_task(error, "s0")) == (
+    assert str(explain_dead_fleet_task(error, "s0")) == (
         "--fleet: a node lacks a package: ModuleNotFoundError: No module named 'evenhand' "
         "(install the same version of Evenhand, with the extra fleet, on every node)"
     )
@@ -210,4 +210,4 @@ def test_a_cluster_that_is_not_there_is_told_at_once() -> None:
     address = f"127.0.0.1:{free_port()}"
 
     with pytest.raises(InputError, match=rf"{address}: cannot be reached: .* \(is the cluster running\?"):
-        connect_to_ray(address)
+        connect_to_ray_fleet(address)

@@ -83,6 +83,10 @@ class Step:
         return f"{self.line}\n{_marked('|', self.out)}{_marked('!', self.err)}= {self.code}\n"
 
 
+# How far a run has come is told every few seconds: on a slow machine more often. The last line says how far it came.
+_FAR_SO_FAR = re.compile(r"^\d+ of \d+ (?:samples|repeats)\b.*\n(?=\d+ of \d+ (?:samples|repeats)\b)", re.MULTILINE)
+
+
 @dataclass
 class Folder:
     """Where a session is played, and what it keeps in mind."""
@@ -97,6 +101,7 @@ class Folder:
     def normal(self, text: str) -> str:
         """The text with what varies put to the same."""
         text = text.replace(str(self.path), "FOLDER").replace(str(self.path.resolve()), "FOLDER")
+        text = _FAR_SO_FAR.sub("", text)
         text = re.sub(r"(?<=evenhand[\": ] )\d+\.\d+\.\d+\S*(?=\")", "VERSION", text)
         return _VARYING.sub(self._same, text)
 

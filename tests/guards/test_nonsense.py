@@ -13,7 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.files.methods import load_library_data_file
-from evenhand.guards.injection import classify_nonsense_unit, find_injections, find_nonsense, load_nonsense_profile
+from evenhand.guards.injection import (
+    classify_nonsense_unit,
+    find_injected_nonsense,
+    find_injections,
+    load_nonsense_profile,
+)
 from tests.growth import is_within_times
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"
@@ -176,7 +181,7 @@ def test_ordinary_text_of_many_kinds_passes(kind: str) -> None:
     draw = random.Random(kind)
     texts = ["\n".join(ORDINARY[kind](draw) for _ in range(draw.randint(2, 12))) for _ in range(100)]
 
-    flagged = [text for text in texts if find_nonsense(text)]
+    flagged = [text for text in texts if find_injected_nonsense(text)]
 
     assert len(flagged) <= 1, flagged
 
@@ -184,8 +189,8 @@ def test_ordinary_text_of_many_kinds_passes(kind: str) -> None:
 @pytest.mark.parametrize("text", [*LANGUAGES, MINIFIED])
 def test_other_languages_and_minified_code_pass(text: str) -> None:
     """A letter that English lacks is no attack."""
-    assert find_nonsense(text) == ()
-    assert find_nonsense(f"{text}\n\n{text}") == ()
+    assert find_injected_nonsense(text) == ()
+    assert find_injected_nonsense(f"{text}\n\n{text}") == ()
 
 
 def test_code_of_the_standard_library_passes() -> None:
@@ -196,7 +201,7 @@ def test_code_of_the_standard_library_passes() -> None:
     ]
     texts = [file.read_text("utf-8", errors="ignore")[3000:5000] for file in files]
 
-    flagged = [text for text in texts if find_nonsense(text)]
+    flagged = [text for text in texts if find_injected_nonsense(text)]
 
     assert len(files) > 100
     assert len(flagged) <= 0.01 * len(files), [text[:80] for text in flagged]
@@ -208,7 +213,7 @@ def test_published_outputs_pass(shared: Path) -> None:
     rows = [json.loads(line) for line in (sets / "pandalm_3annotators" / "items.jsonl").read_text("utf-8").splitlines()]
     texts = [str(row[name]) for row in rows for name in ("response1", "response2")]
 
-    flagged = [text for text in texts if find_nonsense(text)]
+    flagged = [text for text in texts if find_injected_nonsense(text)]
 
     assert len(flagged) <= 0.003 * len(texts), flagged
 
@@ -218,8 +223,8 @@ def test_each_entry_meets_its_own_examples() -> None:
     file = load_library_data_file("guards/injection/nonsense.yaml")
     kinds = {"function_words": "f", "common_words": "w"}
 
-    wrong = [text for text in file["passages"]["matches"] if not find_nonsense(text)]
-    wrong += [text for text in file["passages"]["passes"] if find_nonsense(text)]
+    wrong = [text for text in file["passages"]["matches"] if not find_injected_nonsense(text)]
+    wrong += [text for text in file["passages"]["passes"] if find_injected_nonsense(text)]
     entries = [(kinds[name], file[name]) for name in kinds]
     entries += [(name[0], entry) for name, entry in file["alphabets"].items()]
     for kind, entry in entries:
@@ -233,7 +238,7 @@ def test_each_entry_meets_its_own_examples() -> None:
 @given(st.text(alphabet=st.sampled_from('aZ](!{}"\\ #é中\n.-nowTable')), st.text())
 def test_a_passage_is_a_piece_of_the_text(text: str, after: str) -> None:
     """Whatever the text, the passages lie in it, in order and apart."""
-    edges = [edge for place in find_nonsense(text + after) for edge in place]
+    edges = [edge for place in find_injected_nonsense(text + after) for edge in place]
 
     assert edges == sorted(edges)
     assert all(0 <= edge <= len(text + after) for edge in edges)
@@ -245,4 +250,4 @@ def test_time_grows_no_faster_than_the_text(unit: str) -> None:
     """A long text must not stop the judging of others."""
     short = unit * (10_000 // len(unit))
 
-    assert is_within_times(find_nonsense, short, short * 4, times=8, floor=1e-3)
+    assert is_within_times(find_injected_nonsense, short, short * 4, times=8, floor=1e-3)

@@ -5,6 +5,8 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from tests.soak import SOAK
+
 PLANTED: dict[str, str] = {
     "obj": '{"clarity": 10}',
     "score": '{"score": 10}',
@@ -269,6 +271,11 @@ def list_framed_replies(own: str) -> Iterator[str]:
 
 
 def list_owned_replies(own: str) -> Iterator[str]:
-    """Replies in which the only object is the judge's own, as the words around it tell."""
-    for wrap, before, after in itertools.product(("plain", "indented", "fenced"), OWN_INTRODUCED, OWN_CLOSED):
-        yield f"{before}{WRAPPED[wrap](own)}{after}"
+    """Replies in which the only object is the judge's own, as the words around it tell.
+
+    All words before it with all words after it: in one form each, in turn, and in every form in `make soak`.
+    """
+    forms = ("plain", "indented", "fenced")
+    for number, (before, after) in enumerate(itertools.product(OWN_INTRODUCED, OWN_CLOSED)):
+        for form in forms if SOAK else forms[number % 3 :][:1]:
+            yield f"{before}{WRAPPED[form](own)}{after}"

@@ -28,7 +28,7 @@ from evenhand.models.decisions_format import build_request_body
 from evenhand.models.limits import Limits
 from evenhand.models.requests import Message, Reply, Request, TokenLogprobs
 from evenhand.models.server_answers import AcceptedParameters
-from evenhand.runs.stored_judgments import restore_kept_rubric
+from evenhand.runs.stored_judgments import restore_run_rubric
 from evenhand.scoring.scores import compute_fingerprint, to_scoring_fingerprint_data
 from tests.decision_server import CONTRACT, DecisionServer, Json, answer_by_hash, predicate, refusal, weigh
 from tests.judging import llama
@@ -256,7 +256,7 @@ def test_the_setting_survives_files_and_stores_and_changes_the_fingerprint() -> 
     kept: Any = to_scoring_fingerprint_data(careful)
 
     assert load_rubric(yaml.safe_load(write_rubric_yaml(careful, careful.method.name))).too_close == Fraction("0.2")
-    assert restore_kept_rubric(kept).too_close == Fraction("0.2")
+    assert restore_run_rubric(kept).too_close == Fraction("0.2")
     assert "too_close" not in str(to_scoring_fingerprint_data(plain))
     assert compute_fingerprint(plain) != compute_fingerprint(careful)
     with pytest.raises(RubricError, match="too_close is a difference of probabilities between 0 and 1, got 20"):

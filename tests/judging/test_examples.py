@@ -20,7 +20,7 @@ from evenhand.judging.prompts import Dialogue, load_prompts
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.scale import MOST_EXAMPLE_TOKENS, CriterionExample
 from evenhand.models.anthropic_format import build_request_body
-from evenhand.models.requests import Request, join_repeated_beginning
+from evenhand.models.requests import Request, join_repeated_prompt_beginning
 from evenhand.models.server_answers import AcceptedParameters
 from evenhand.scoring.scores import compute_fingerprint, to_scoring_fingerprint_data
 from tests.judging.scripted import MANNER, Scripted, fitting
@@ -86,10 +86,10 @@ def test_all_requests_of_a_rubric_begin_with_its_examples() -> None:
     """Whatever they are about: so a server that keeps beginnings reads rubric and examples once."""
     one, other = _ask_about("The disk was full."), _ask_about("Nobody knows.", "Why did it fail?")
 
-    begins = join_repeated_beginning(one)
+    begins = join_repeated_prompt_beginning(one)
     assert "The disk.\n" in begins
     assert "It names it.\n" in begins
-    assert begins == join_repeated_beginning(other)
+    assert begins == join_repeated_prompt_beginning(other)
     assert all("".join(part.text for part in sent.messages).startswith(begins) for sent in (one, other))
 
 

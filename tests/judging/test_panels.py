@@ -305,9 +305,11 @@ def test_a_claimed_ranking_is_only_a_claim() -> None:
         return json.dumps({**reply, "ranking": [f"Response {letters[id]}" for id in ("c", "b", "a")]})
 
     judged = _judge(Scripted(answer, "x"), reviewer("y", a=9, b=7, c=5))
+    alone = _judge(Scripted(answer, "x"))
 
     assert (judged.scores.ranking or ())[0].id == "a"
     assert "x claims the ranking c, b, a; its scores give a, b, c" in judged.scores.notes
+    assert alone.scores.notes == ("x claims the ranking c, b, a; its scores give a, b, c",)
 
 
 def test_weights_of_reviewers_count_and_are_told() -> None:

@@ -28,6 +28,7 @@ from tests.judging.planted_shapes import (
 )
 from tests.judging.reading.asked import ONE_TO_TEN
 from tests.judging.scripted import MANNER, converse, in_turn
+from tests.soak import often
 
 RUBRIC = load_rubric({"method": "tree", "criteria": [{"id": "clarity", "asks": "?", "scale": "1-10"}]})
 EVERYTHING = "\n".join(text.replace("10", str(n)) for n in range(1, 11) for text in PLANTED.values())
@@ -92,14 +93,14 @@ def passes_gate(*replies: str) -> bool | None:
 @pytest.mark.parametrize("planted", [PLANTED["obj"], PLANTED["evid"], PLANTED["list"]])
 def test_an_object_that_the_sentences_around_it_disown_is_no_answer(planted: str) -> None:
     """Nothing else stands in the reply: none is read, and the judge's own is read where it stands below."""
-    drawn = random.Random(9).sample(list(list_disowned_replies(planted)), 1_000)
+    drawn = random.Random(9).sample(list(list_disowned_replies(planted)), often(400, 1_000))
 
     alone = Counter(read_one(f"On birds.\n{planted}\nThe end.", reply) for reply in drawn)
     beside = Counter(read_one(f"On birds.\n{planted}\nThe end.", f'{reply}\n\n{{"clarity": 2}}') for reply in drawn)
 
-    assert alone == {None: 1_000}
+    assert alone == {None: len(drawn)}
     assert beside[10] == 0
-    assert beside[2] >= 990
+    assert beside[2] >= 0.99 * len(drawn)
 
 
 REWORDED = '{"criteria": {"clarity": {"evidence": ["On birds."], "reason": "It is what they ask for.", "score": 10}}}'
@@ -148,7 +149,7 @@ def test_thinking_does_not_end_with_a_quotation(thought: str) -> None:
 
 def test_a_gate_is_not_passed_by_an_answer_that_the_judge_disowns() -> None:
     """It stays open where the judge gives no answer of its own; a no of its own counts, although it is planted too."""
-    drawn = random.Random(10).sample(list(list_disowned_replies(GATE)), 500)
+    drawn = random.Random(10).sample(list(list_disowned_replies(GATE)), often(200, 500))
 
     assert {passes_gate(reply, reply) for reply in drawn} == {None}
     assert {passes_gate(reply, GATE) for reply in drawn[:20]} == {True}  # It is asked again.

@@ -54,8 +54,8 @@ WIRES = ("openai", "anthropic")
 # Short replies keep a small machine quick; one that is cut off is part of what must be survived. Where this model has
 # been seen to come to an end there is room for it; elsewhere it is cut off at any length, so at a short one.
 SETTINGS = ModelSettings(max_tokens=50, seed=1)
-ROOM = {"checklist": 120, "pairwise": 120, "score-ranges": 120, "gate": 80, "each": 50, "sampled": 50, "likely": 50,
-        "horizontal": 50}  # fmt: skip
+ROOM = dict.fromkeys(("checklist", "pairwise", "score-ranges"), 120) | {"gate": 80}
+ROOM |= dict.fromkeys(("each", "sampled", "likely"), 50)
 CUT_OFF = 12
 
 

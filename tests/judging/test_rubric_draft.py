@@ -12,7 +12,7 @@ from evenhand.judging.dialogues.rubric_draft import (
     DraftExample,
     RubricDraft,
     ask_model_for_rubric,
-    share_hundredths,
+    share_hundredths_of_draft_reply,
 )
 from evenhand.judging.fence import JOINER
 from evenhand.judging.prompts import JudgeSetup, load_prompts
@@ -114,7 +114,7 @@ def test_the_repair_repeats_nothing_of_the_reply() -> None:
 @given(st.lists(st.integers(1, 5), min_size=2, max_size=7))
 def test_weights_sum_to_one_and_keep_their_order(parts: list[int]) -> None:
     """Whatever the importances are, and none is 0."""
-    shares = share_hundredths(parts)
+    shares = share_hundredths_of_draft_reply(parts)
 
     assert round(100 * sum(shares)) == 100 and min(shares) > 0
     assert all(

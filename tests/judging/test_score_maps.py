@@ -10,8 +10,7 @@ from evenhand.errors import InputError, JudgeError
 from evenhand.judging.results import OutputReview, map_review_to_people, refuse_foreign_score_maps
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.model.scale import CriterionScore, Missing, Scored
-from evenhand.model.score_map import ScoreMap
-from evenhand.model.scorecard import Answers, Judgment
+from evenhand.model.scorecard import Answers, Judgment, ScoreMap
 
 POINTS = tuple((Fraction(said), Fraction(people)) for said, people in ((1, 1), (3, "2.5"), (5, 4)))
 MAP = ScoreMap(judge="j", criterion="tone", fingerprint="f" * 16, points=POINTS)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from evenhand import Missing, RubricError, Scale, Scored, load_rubric
-from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN
+from evenhand.model.scale import SHARE, YES_NO, ZERO_TO_TEN, ScaleBand
 
 ONE_TO_TEN = Scale(min=Fraction(1), max=Fraction(10))
 BANDS = load_rubric(
@@ -88,3 +88,30 @@ def _band(answer: object) -> str | None:
 
 def _why(answer: object) -> str:
     return answer.get("why", "") if isinstance(answer, dict) else ""
+
+
+@pytest.mark.parametrize("named", ["b", " B ", "Band B", "band b", "BAND  B", "*B*", "B."])
+def test_a_band_is_read_however_it_is_spelt(named: str) -> None:
+    """Like every other word of an answer; what is told is the band's own name."""
+    assert BANDS.read({"band": named, "score": 75}) == Scored(Fraction(75), band="B")
+
+
+@pytest.mark.parametrize("named", ["bb", "B or C", "", "band", 2, None, ["B"]])
+def test_what_names_no_band_is_unreadable(named: object) -> None:
+    """Nothing is guessed."""
+    assert isinstance(BANDS.read({"band": named, "score": 75}), Missing)
+
+
+def test_bands_that_differ_in_case_alone_are_told_apart() -> None:
+    """Only what fits one of them is read without its case."""
+    parts = {"a": (0, 49), "A": (50, 100)}
+    scale = Scale(
+        min=Fraction(0),
+        max=Fraction(100),
+        integers=True,
+        bands=tuple(ScaleBand(id=id, min=Fraction(low), max=Fraction(high)) for id, (low, high) in parts.items()),
+    )
+
+    assert scale.read({"band": "a", "score": 7}) == Scored(Fraction(7), band="a")
+    assert scale.read({"band": "A", "score": 70}) == Scored(Fraction(70), band="A")
+    assert isinstance(scale.read({"band": "Band a", "score": 7}), Missing)

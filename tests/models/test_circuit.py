@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import BusyError, CircuitOpenError, ModelError
-from evenhand.models.circuit_breaker import FAILURES_TO_OPEN, CircuitBreaker
+from evenhand.models.circuit_breaker import FAILURES_TO_OPEN, ModelCircuitBreaker
 from evenhand.models.connections import Connections
 from evenhand.models.limits import FIRST_WIDTH, Clock, Limits
 from evenhand.models.requests import Reply, Request
@@ -125,7 +125,7 @@ async def test_a_function_that_hangs_is_called_a_few_times_and_no_more() -> None
 @in_loop
 async def test_a_probe_that_is_cancelled_leaves_its_place_to_another() -> None:
     """A deadline of one question must not keep all others waiting for ever."""
-    breaker = CircuitBreaker("judge", 0.01, Clock())
+    breaker = ModelCircuitBreaker("judge", 0.01, Clock())
     for _ in range(FAILURES_TO_OPEN):
         breaker.note_failure("no answer", probe=False)
     first = asyncio.create_task(breaker.wait_until_closed())
@@ -141,7 +141,7 @@ async def test_a_probe_that_is_cancelled_leaves_its_place_to_another() -> None:
 @in_loop
 async def test_whoever_waits_for_a_probe_is_let_go_when_all_is_stopped() -> None:
     """Ctrl-C does not wait for a pause."""
-    breaker = CircuitBreaker("judge", 3600, Clock())
+    breaker = ModelCircuitBreaker("judge", 3600, Clock())
     for _ in range(FAILURES_TO_OPEN):
         breaker.note_failure("no answer", probe=False)
     waiting = [asyncio.create_task(breaker.wait_until_closed()) for _ in range(2)]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenhand.errors import JudgeError
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
-from evenhand.models.limits import Limits, RateLimiter, RequestGate
+from evenhand.models.limits import Limits, ModelRateLimiter, ModelRequestGate
 from evenhand.models.remote_model import RemoteModel
 from tests.models.server import Seen, Server, Waits, fails, question, says
 
@@ -51,7 +51,7 @@ def test_whoever_came_first_goes_first() -> None:
     """Nobody starves."""
 
     async def run() -> list[int]:
-        gate, order = RequestGate(1), []
+        gate, order = ModelRequestGate(1), []
 
         async def pass_through(number: int) -> None:
             await gate.enter()
@@ -69,7 +69,7 @@ def test_whoever_comes_again_stands_in_front() -> None:
     """It has waited its turn already."""
 
     async def run() -> list[str]:
-        gate, order = RequestGate(1), []
+        gate, order = ModelRequestGate(1), []
         await gate.enter()
 
         async def pass_through(name: str, again: bool) -> None:
@@ -91,7 +91,7 @@ def test_no_place_is_lost_when_somebody_gives_up_waiting(steps: list[str]) -> No
     """Also in the very moment in which the place was given."""
 
     async def run() -> None:
-        gate = RequestGate(1)
+        gate = ModelRequestGate(1)
         await gate.enter()
         inside = True
         waiting = [asyncio.create_task(gate.enter()) for _ in range(5)]
@@ -124,7 +124,7 @@ def test_an_overload_halves_once_for_a_burst() -> None:
     """Ten refusals of ten calls sent together are one piece of news."""
 
     async def run() -> list[int]:
-        gate, widths = RequestGate(8), []
+        gate, widths = ModelRequestGate(8), []
         marks = [await gate.enter() for _ in range(8)]
         for mark in marks:
             gate.overloaded(mark)
@@ -181,7 +181,7 @@ def test_growth_is_slow() -> None:
     """One more after about as many successes as fit."""
 
     async def run() -> int:
-        gate = RequestGate(40)
+        gate = ModelRequestGate(40)
         gate.overloaded(await gate.enter())
         for _ in range(20):
             gate.report_success()
@@ -230,7 +230,7 @@ def test_a_pace_is_even_and_in_order(amounts: list[int], rate: int) -> None:
     waits = Waits()
 
     async def run() -> list[float]:
-        pace, turns = RateLimiter(rate, waits.clock), []
+        pace, turns = ModelRateLimiter(rate, waits.clock), []
         for amount in amounts:
             await pace.wait(amount)
             turns.append(waits.time)
@@ -247,7 +247,7 @@ def test_time_without_questions_is_not_saved_up() -> None:
     waits = Waits()
 
     async def run() -> None:
-        pace = RateLimiter(6, waits.clock)
+        pace = ModelRateLimiter(6, waits.clock)
         await pace.wait()
         waits.time += 3600
         await pace.wait()

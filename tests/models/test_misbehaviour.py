@@ -98,8 +98,9 @@ def test_what_may_pass_is_tried_again(behaviour: Behaviour) -> None:
 @pytest.mark.parametrize("behaviour", PASSING.values(), ids=PASSING)
 def test_what_does_not_pass_is_busy_in_the_end(behaviour: Behaviour) -> None:
     """A bounded number of tries, then an error that says that a later one may help."""
-    with pytest.raises(BusyError, match="after 3 attempts; try again later"):
+    with pytest.raises(BusyError, match="after 3 attempts; try again later") as caught:
         ask(behaviour)
+    assert caught.value.attempts == 3
 
 
 LATE = {

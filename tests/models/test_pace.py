@@ -7,14 +7,14 @@ import random
 import pytest
 
 from evenhand.models.connections import Connections
-from evenhand.models.limits import Limits, RequestPace
+from evenhand.models.limits import Limits, ModelRequestPace
 from evenhand.models.remote_model import RemoteModel
 from tests.models.server import Server, Waits, fails, question, says
 
 
 def served(slots: int, calls: int, most: int = 50, spread: float = 0.0, seconds: float = 9.0) -> tuple[int, float]:
     """The width at the end, and the longest wait for a reply from its sending, at a server with so many slots."""
-    rng, pace = random.Random(7), RequestPace(most)
+    rng, pace = random.Random(7), ModelRequestPace(most)
     free = [0.0] * slots  # When each slot is free again.
     under_way: list[tuple[float, float]] = []  # When a reply comes, when it was asked for.
     now, sent, longest, widths = 0.0, 0, 0.0, []
@@ -60,7 +60,7 @@ def test_a_server_with_room_for_all_gets_all(spread: float) -> None:
 
 def test_without_a_queue_nothing_changes() -> None:
     """A few calls now and then say nothing about what a server could do."""
-    pace = RequestPace(50)
+    pace = ModelRequestPace(50)
     for second in range(100):
         pace.note_reply(float(second), 1, queued=False)
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import BusyError, RefusedError
 from evenhand.models.connections import Connections
-from evenhand.models.limits import Clock, Limits, compute_retry_wait, parse_retry_after
+from evenhand.models.limits import Clock, Limits, compute_model_retry_wait, parse_provider_retry_after
 from tests.models.server import (
     FAST,
     KEY,
@@ -50,13 +50,13 @@ def busy(headers: dict[str, str]) -> Behaviour:
 )
 def test_what_a_server_asks_is_read_in_its_forms(headers: dict[str, str], seconds: float | None) -> None:
     """Seconds, decimals, milliseconds, a date; what cannot be is not heeded."""
-    assert parse_retry_after(headers, NOW) == seconds
+    assert parse_provider_retry_after(headers, NOW) == seconds
 
 
 @given(text=st.text(max_size=40))
 def test_no_header_breaks_the_reader(text: str) -> None:
     """Servers write anything."""
-    wait = parse_retry_after({"retry-after": text, "retry-after-ms": text[::-1]}, NOW)
+    wait = parse_provider_retry_after({"retry-after": text, "retry-after-ms": text[::-1]}, NOW)
 
     assert wait is None or wait >= 0
 
@@ -64,7 +64,7 @@ def test_no_header_breaks_the_reader(text: str) -> None:
 @given(chance=st.floats(0, 1, exclude_max=True), retries=st.integers(0, 10_000))
 def test_waits_grow_and_are_bounded(chance: float, retries: int) -> None:
     """Doubled each time up to half a minute, and spread over the upper half."""
-    wait = compute_retry_wait(None, retries, Clock(chance=lambda: chance))
+    wait = compute_model_retry_wait(None, retries, Clock(chance=lambda: chance))
 
     full = min(30.0, 0.5 * 2.0 ** min(retries, 50))
     assert full / 2 <= wait <= full

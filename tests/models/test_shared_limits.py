@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import pytest
 
 from evenhand.models.limits import Clock, Limits
-from evenhand.models.shared_limits import SILENT_SECONDS, LimitSlices, ModelShare, SharedLimits
+from evenhand.models.shared_limits import SILENT_SECONDS, ModelLimitSlices, ModelShare, SharedLimits
 
 T = TypeVar("T")
 RATE = 600.0  # A minute.
@@ -45,9 +45,11 @@ class OnePlace:
     """Hands out slices from memory, as slowly as a database, by a clock of its own."""
 
     def __init__(self) -> None:
-        self.state, self._turn = LimitSlices(), asyncio.Lock()
+        self.state, self._turn = ModelLimitSlices(), asyncio.Lock()
 
-    async def change_slices(self, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    async def change_slices(
+        self, model: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]
+    ) -> T:
         await asyncio.sleep(random.uniform(0.001, 0.02))
         async with self._turn:
             self.state, result = change(self.state, asyncio.get_running_loop().time() + 5000.0)
@@ -190,7 +192,7 @@ def test_one_place_is_passed_on() -> None:
 def test_whoever_has_nothing_to_ask_leaves_no_trace_and_asks_nobody() -> None:
     """A service that is idle writes nothing, and one that ends gives its places back."""
 
-    async def story() -> tuple[LimitSlices, LimitSlices, LimitSlices]:
+    async def story() -> tuple[ModelLimitSlices, ModelLimitSlices, ModelLimitSlices]:
         place = OnePlace()
         [share] = open_shares(place, 1, concurrency=4)
         async with share.hold_place(1):

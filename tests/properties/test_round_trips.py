@@ -45,7 +45,7 @@ from evenhand.judging.results import (
     JUDGING_JSON,
     AcceptanceCheck,
     CascadeSavings,
-    PairwiseJudgingStanding,
+    PairwiseJudgeStanding,
     Preference,
     Suggestion,
 )
@@ -182,7 +182,7 @@ READ_BACK = [
 ]
 WRITTEN_ONLY = [
     *((JUDGING_JSON, one) for one in (judgments, findings, suggestions, values(Preference), values(Spending))),
-    *((JUDGING_JSON, one) for one in (values(PairwiseJudgingStanding), values(CascadeSavings))),
+    *((JUDGING_JSON, one) for one in (values(PairwiseJudgeStanding), values(CascadeSavings))),
     (CHECKED_ASSERTION_JSON, values(CheckedAssertion, parts=several(values(CheckedAssertion, parts=st.just(()))))),
     *((EFFECT_JSON, values(one)) for one in (AskGate, AskHorizontal, ReleasePayment, CloseContest)),
     (EFFECT_JSON, values(NotifySubmitter, feedback=st.lists(st.dictionaries(texts, plain, max_size=2), max_size=2))),

@@ -20,7 +20,7 @@ def test_answer(evenhand):
     assert scored.layers == {"fact": 5.0, "judge": 5.0}
     assert [one["passed"] for one in scored.assertions] == [True]
     assert [one["judge"] for one in scored.judgments] == ["scripted", "scripted"]
-    steps = ["weighted mean 1: polite yes, short yes", "mean of layers 5.00: fact 1 = 5, judge 1 = 5"]
+    steps = ["weighted mean 1: polite yes, short yes", "mean of layers 5.00: fact 1 = 5, rubric 1 = 5"]
     assert scored.explain() == steps
 """,
     )

@@ -55,7 +55,7 @@ def test_the_end_of_a_session_sums_up_and_names_the_lowest(pytester: pytest.Pyte
     done.stdout.fnmatch_lines(
         [
             "*= evenhand =*",
-            "4 outputs in 4 tests: 1 passed, 3 fell short, 1 without a score",
+            "4 outputs in 4 tests: 1 passed, 3 fell short (1 of them without a score)",
             "mean composite 3.37 of 1–5, over 3 outputs",
             "     –  test_shop.py::test_open: no score: short: abstained: nothing was scripted",
             "  1.00  test_shop.py::test_low: the verdict is fail",
@@ -216,7 +216,7 @@ def test_processes_write_one_report_and_a_killed_one_loses_only_its_own_test(pyt
 
     assert (alone.ret, done.ret) == (1, 1)
     assert _lasting(Path("several.json")) == _lasting(Path("alone.json"))
-    done.stdout.fnmatch_lines(["4 outputs in 4 tests: 1 passed, 3 fell short, 1 without a score"])
+    done.stdout.fnmatch_lines(["4 outputs in 4 tests: 1 passed, 3 fell short (1 of them without a score)"])
 
 
 def test_no_other_keeper_of_test_reports_gets_the_outputs(pytester: pytest.Pytester) -> None:

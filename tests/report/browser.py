@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from playwright.sync_api import Browser, Dialog, Page, Route
+from playwright.sync_api import Browser, Dialog, Page, Route, ViewportSize
 
 from evenhand.report.contest.contest_page import write_contest_report_page
 from evenhand.report.html.page_file import write_html
@@ -19,8 +19,11 @@ ARGUMENTS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
+SCREEN: ViewportSize = {"width": 1280, "height": 800}
 WATCH = """window.violations = [];
 document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));"""
+
+FORGET = "() => { try { localStorage.clear(); sessionStorage.clear(); } catch { /* No origin, no store. */ } }"
 
 
 @dataclass
@@ -29,6 +32,7 @@ class Opened:
 
     page: Page
     troubles: list[str] = field(default_factory=list)
+    watchers: dict[str, Callable[[Any], None]] = field(default_factory=dict)
 
     def violations(self) -> list[str]:
         """What the page's policy has stopped."""
@@ -42,34 +46,90 @@ class Opened:
 
 
 @dataclass
+class Window:
+    """A browser with one page that all who open something get in turn, as good as new: a new one takes four times as
+    long. Whoever opens a second beside it, or wants another kind, gets a new one.
+    """
+
+    browser: Browser
+    kept: Page | None = None
+    shown: Opened | None = None
+    beside: list[Page] = field(default_factory=list)
+
+    def open(
+        self,
+        url: str,
+        is_own: Callable[[str], bool],
+        viewport: ViewportSize = SCREEN,
+        color_scheme: Literal["light", "dark"] = "light",
+        **context: Any,
+    ) -> Opened:
+        """Open an address; a request for another that is not its own is a trouble."""
+        seen = Opened(self._take_page() if self.shown is None and not context else self._new_page(**context))
+        if seen.page is self.kept:
+            self.shown = seen
+        else:
+            self.beside.append(seen.page)
+        seen.page.set_viewport_size(viewport)
+        seen.page.emulate_media(media="null", color_scheme=color_scheme)
+        watch_page(seen, is_own)
+        seen.page.goto(url)
+        return seen
+
+    def leave(self) -> None:
+        """Close what was opened, and leave nothing on the kept page: nothing stored, nobody who watches it."""
+        while self.beside:
+            self.beside.pop().context.close()
+        if self.shown is not None:
+            _clean_page(self.shown)
+            self.shown = None
+
+    def _take_page(self) -> Page:
+        self.kept = self.kept or self._new_page()
+        return self.kept
+
+    def _new_page(self, **context: Any) -> Page:
+        page = self.browser.new_context(**context).new_page()
+        page.set_default_timeout(10_000)
+        page.add_init_script(WATCH)
+        return page
+
+
+def _clean_page(seen: Opened) -> None:
+    page = seen.page
+    for event, watcher in seen.watchers.items():
+        page.remove_listener(event, watcher)
+    page.unroute_all()
+    page.context.unroute_all()
+    page.evaluate(FORGET)
+    page.context.clear_cookies()
+    page.mouse.move(0, 0)
+    page.goto("about:blank")
+
+
+@dataclass
 class Reader:
     """Somebody with a browser and a folder for the report."""
 
-    browser: Browser
+    window: Window
     folder: Path
 
-    def open(self, head: Data, samples: Iterable[Data], place: str = "", **context: Any) -> Opened:
-        """Write the report and open it in a context of its own; a request for anything but the file is a trouble."""
+    def open(self, head: Data, samples: Iterable[Data], place: str = "", **how: Any) -> Opened:
+        """Write the report and open it; a request for anything but the file is a trouble."""
         file = self.folder / "report.html"
         with file.open("w", encoding="utf-8") as stream:
             write_html(head, samples, stream)
-        return self._opened(file, place, **context)
+        return self._open(file, place, **how)
 
-    def open_contest(self, record: Data, place: str = "", **context: Any) -> Opened:
+    def open_contest(self, record: Data, place: str = "", **how: Any) -> Opened:
         """The same with the report of a contest."""
         file = self.folder / "contest.html"
         with file.open("w", encoding="utf-8") as stream:
             write_contest_report_page(record, stream)
-        return self._opened(file, place, **context)
+        return self._open(file, place, **how)
 
-    def _opened(self, file: Path, place: str, **context: Any) -> Opened:
-        page = self.browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **context}).new_page()
-        page.set_default_timeout(10_000)
-        page.add_init_script(WATCH)
-        seen = Opened(page)
-        watch_page(seen, lambda url: url.split("#")[0] == file.as_uri())
-        page.goto(file.as_uri() + place)
-        return seen
+    def _open(self, file: Path, place: str, **how: Any) -> Opened:
+        return self.window.open(file.as_uri() + place, lambda url: url.split("#")[0] == file.as_uri(), **how)
 
 
 def watch_page(seen: Opened, is_own: Callable[[str], bool]) -> None:
@@ -85,7 +145,11 @@ def watch_page(seen: Opened, is_own: Callable[[str], bool]) -> None:
         seen.troubles.append(f"request {route.request.url}")
         return route.abort()
 
-    seen.page.on("dialog", dialog)
-    seen.page.on("console", lambda message: seen.troubles.append(f"console {message.text}"))
-    seen.page.on("pageerror", lambda error: seen.troubles.append(f"error {error}"))
+    seen.watchers = {
+        "dialog": dialog,
+        "console": lambda message: seen.troubles.append(f"console {message.text}"),
+        "pageerror": lambda error: seen.troubles.append(f"error {error}"),
+    }
+    for event, watcher in seen.watchers.items():
+        seen.page.on(event, watcher)  # type: ignore[call-overload]
     seen.page.context.route("**/*", request)

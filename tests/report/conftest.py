@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.report.browser import ARGUMENTS, CHROMIUM, Reader
+from tests.report.browser import ARGUMENTS, CHROMIUM, Reader, Window
 
 
 @pytest.fixture(scope="module")
@@ -20,9 +20,20 @@ def browser() -> Iterator[Browser]:
         started.close()
 
 
+@pytest.fixture(scope="module")
+def kept_window(browser: Browser) -> Window:
+    """The page of a module."""
+    return Window(browser)
+
+
 @pytest.fixture
-def reader(browser: Browser, tmp_path: Path) -> Iterator[Reader]:
-    """Somebody who opens reports, each in a context of its own."""
-    yield Reader(browser, tmp_path)
-    for context in browser.contexts:
-        context.close()
+def window(kept_window: Window) -> Iterator[Window]:
+    """The same, as good as new."""
+    yield kept_window
+    kept_window.leave()
+
+
+@pytest.fixture
+def reader(window: Window, tmp_path: Path) -> Reader:
+    """Somebody who opens reports."""
+    return Reader(window, tmp_path)

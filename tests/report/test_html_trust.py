@@ -6,7 +6,7 @@ import re
 from evenhand.report.html.page_file import write_html
 from evenhand.report.html.run_page import build_run_page
 from evenhand.report.html.trust_section import build_trust_section
-from evenhand.report.report_data import LONGEST_PASSAGE, add_passages_to_disagreements
+from evenhand.report.report_data import LONGEST_PASSAGE, add_passages_to_reported_disagreements
 from tests.report.example import head, samples
 from tests.report.measured import trust
 
@@ -76,10 +76,10 @@ def test_a_passage_is_what_the_judge_quoted_or_how_the_output_begins() -> None:
     one = {"sample": "s", "variant": "new", "question": "tone"}
     sample = {"id": "s", "results": [result(judgment("tone", "a", "b"), judgment("other", "c"))]}
 
-    (quoted,) = add_passages_to_disagreements([one], [sample])
-    (own,) = add_passages_to_disagreements([{**one, "question": "mine.tone"}], [sample])
-    (plain,) = add_passages_to_disagreements([{**one, "question": "score"}], [sample])
-    (gone,) = add_passages_to_disagreements([{**one, "sample": "t"}], [sample])
+    (quoted,) = add_passages_to_reported_disagreements([one], [sample])
+    (own,) = add_passages_to_reported_disagreements([{**one, "question": "mine.tone"}], [sample])
+    (plain,) = add_passages_to_reported_disagreements([{**one, "question": "score"}], [sample])
+    (gone,) = add_passages_to_reported_disagreements([{**one, "sample": "t"}], [sample])
 
     assert quoted["passages"] == [{"judge": "j", "quoted": True, "text": "a … b", "reason": "why"}]
     assert own["passages"] == quoted["passages"]
@@ -91,7 +91,7 @@ def test_a_long_passage_is_cut() -> None:
     """A page with eight books in it shows nothing."""
     sample = {"id": "s", "results": [result(text="word " * 5000)]}
 
-    (found,) = add_passages_to_disagreements([{"sample": "s", "variant": "new", "question": "tone"}], [sample])
+    (found,) = add_passages_to_reported_disagreements([{"sample": "s", "variant": "new", "question": "tone"}], [sample])
 
     (passage,) = found["passages"]
     assert re.fullmatch(r"(word )+.*…", passage["text"]) and len(passage["text"]) <= LONGEST_PASSAGE

@@ -75,7 +75,7 @@ def test_a_layered_rubric_weighs_the_composite_of_a_run_as_it_weighs_a_score() -
     assert composites == [Fraction(21, 5), Fraction(13, 3)]
     by_eval = compose_result_score(plain, "a", LAYERS, judged["layered"], {"fact": Fraction(3)})
     assert by_eval.card.exact == Fraction(21, 5)
-    assert by_eval.steps[0]["why"] == "mean of layers 4.20: fact 0.75 = 4 (weight 3), behavior 1 = 5, judge 4"  # type: ignore[index]
+    assert by_eval.steps[0]["why"] == "mean of layers 4.20: fact 0.75 = 4 (weight 3), behavior 1 = 5, rubric 4"  # type: ignore[index]
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from evenhand.errors import OutputError
 from evenhand.evals.json_lines import parse_sample_json
 from evenhand.evals.output_data import read_variant_output_facts
 from evenhand.evals.variants.variant import CommandVariant
-from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_keys_to_hide
+from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_api_keys_to_hide
 from evenhand.testing import FakeServer
 from evenhand.workflows.report import open_report
 from evenhand.workflows.runs import export_run
@@ -135,7 +135,7 @@ SPACED_FORMS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("key", SPACED_KEYS)
 def test_a_key_with_spaces_or_lines_is_known_in_every_form(key: str) -> None:
     """Encoded, its spaces and line breaks are bytes like others."""
-    secrets = collect_keys_to_hide({"TLS_KEY": SPACED_KEYS[key]})
+    secrets = collect_api_keys_to_hide({"TLS_KEY": SPACED_KEYS[key]})
 
     kept = {name for name, form in SPACED_FORMS.items() if HIDDEN not in secrets.remove_keys(form(SPACED_KEYS[key]))}
 
@@ -145,7 +145,7 @@ def test_a_key_with_spaces_or_lines_is_known_in_every_form(key: str) -> None:
 @pytest.mark.parametrize("key", ["pa%41ssword-12x", 'p\\ss"w0rd12-zz', r"C:\new\table-01%5Cn"])
 def test_a_key_that_looks_escaped_itself_is_known_in_every_form(key: str) -> None:
     """What stands in it like an escape is read like one, in the text and in the key alike."""
-    secrets = collect_keys_to_hide({"A_PASSWORD": key})
+    secrets = collect_api_keys_to_hide({"A_PASSWORD": key})
 
     kept = {name for name, form in FORMS.items() if HIDDEN not in secrets.remove_keys(form(key))}
 
@@ -191,7 +191,7 @@ def test_no_message_is_cut_before_keys_are_looked_for(
     key = "tok-" + "".join(chr(ord("A") + at * at % 26) + str(at % 10) for at in range(length))[: length - 4]
     monkeypatch.setenv("BOT_TOKEN", key)
 
-    told = collect_keys_to_hide({"BOT_TOKEN": key}).remove_keys(MESSAGES[message](key))
+    told = collect_api_keys_to_hide({"BOT_TOKEN": key}).remove_keys(MESSAGES[message](key))
 
     spelt = [key, base64.b64encode(key.encode()).decode()]
     assert [one[at : at + 8] for one in spelt for at in range(len(one) - 7) if one[at : at + 8] in told] == []
@@ -210,7 +210,7 @@ def test_no_invisible_letter_splits_a_key(category: str) -> None:
 @pytest.mark.parametrize("told", ["p%40ss%2Fw0rd%21Zx9Q", "p@ss/w0rd!Zx9Q", "p%40ss/w0rd!Zx9Q", "p%40ss%2fw0rd%21Zx9Q"])
 def test_a_password_in_an_address_is_hidden_as_the_server_knows_it(told: str) -> None:
     """In an address its signs are percent-encoded; whoever repeats it may write it either way."""
-    secrets = collect_keys_to_hide({"SHOP_DATABASE_URL": "postgres://u:p%40ss%2Fw0rd%21Zx9Q@h/db"})
+    secrets = collect_api_keys_to_hide({"SHOP_DATABASE_URL": "postgres://u:p%40ss%2Fw0rd%21Zx9Q@h/db"})
 
     assert secrets.remove_keys(f"It is {told}, sir") == f"It is {HIDDEN}, sir"
 
@@ -220,7 +220,7 @@ def test_a_password_in_an_address_is_hidden_as_the_server_knows_it(told: str) ->
 )
 def test_a_password_in_the_query_of_an_address_is_hidden(field: str) -> None:
     """Databases read it there too."""
-    secrets = collect_keys_to_hide(
+    secrets = collect_api_keys_to_hide(
         {"SHOP_DATABASE_URL": f"postgresql://h/x?user=somebody-1&{field}=qry%2BZq8+vR2pLw5&x=1"}
     )
 
@@ -232,7 +232,7 @@ def test_what_is_no_secret_in_the_query_of_an_address_is_not_hidden() -> None:
     """A word there is a word elsewhere."""
     environ = {"A_URL": "https://h/?key=production&sslkey=/etc/keys/client-1.pem&mode=verify-full-1"}
 
-    assert collect_keys_to_hide(environ).list_keys() == []
+    assert collect_api_keys_to_hide(environ).list_keys() == []
 
 
 def test_hiding_keys_takes_time_in_proportion_to_the_text() -> None:
@@ -262,7 +262,7 @@ def test_what_its_name_says_is_a_secret_is_one() -> None:
         "EVENHAND_DATABASE_URL": "postgresql://ann:s3cret-word@host/db",
     }  # fmt: skip
 
-    assert set(collect_keys_to_hide(environ).list_keys()) == {
+    assert set(collect_api_keys_to_hide(environ).list_keys()) == {
         "ghs_0123456789", "abc/123+xyz-99", "s3cret-word", "pg-0123456789", "auth-0123456789", "cs-0123456789",
         "pk.0123456789", "db-0123456789",
     }  # fmt: skip

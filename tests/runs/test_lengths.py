@@ -4,12 +4,12 @@ import random
 from fractions import Fraction
 
 from evenhand.runs.summary import MOST_LENGTH_POINTS, summarise_run_length_bias
-from evenhand.runs.tally import VariantTally
+from evenhand.runs.tally import RunVariantTally
 
 
-def tally(outputs: list[tuple[int | None, Fraction | None]]) -> VariantTally:
+def tally(outputs: list[tuple[int | None, Fraction | None]]) -> RunVariantTally:
     """A variant with outputs of these lengths and composites, a sample each."""
-    made = VariantTally()
+    made = RunVariantTally()
     for position, (length, composite) in enumerate(outputs):
         made.clusters.append(position)
         made.composite.add(None if composite is None else composite.as_integer_ratio(), position)
@@ -42,7 +42,7 @@ def test_what_has_no_output_or_no_score_is_not_among_the_points() -> None:
 
 def test_a_variant_without_scores_is_left_out() -> None:
     """There is nothing to draw."""
-    assert summarise_run_length_bias({"new": tally([(5, None)]), "old": VariantTally()}) == []
+    assert summarise_run_length_bias({"new": tally([(5, None)]), "old": RunVariantTally()}) == []
 
 
 def test_few_points_are_kept_and_both_ends_among_them() -> None:

@@ -5,6 +5,7 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 import yaml
@@ -15,7 +16,8 @@ from evenhand.models.requests import Request
 from evenhand.report.html.page_file import write_html
 from evenhand.report.markdown_report import write_markdown
 from evenhand.store.store import Store
-from evenhand.workflows.compare import compare_runs
+from evenhand.workflows.audit import audit_run
+from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.plan import plan_run
 from evenhand.workflows.report import load_run_report
 from evenhand.workflows.rescore import rescore_run
@@ -25,6 +27,7 @@ from evenhand.workflows.run import run as run_eval
 Json = dict[str, Any]
 ASKED: list[tuple[str, str]] = []
 FAIR, PLACE, MUTE = (f"python:tests.runs.test_pairs:{name}" for name in ("fair", "place", "mute"))
+LEANING, COIN = (f"python:tests.runs.test_pairs:{name}" for name in ("leaning", "coin"))
 
 
 def fair(request: Request) -> str:
@@ -40,6 +43,19 @@ def fair(request: Request) -> str:
 def place(request: Request) -> str:
     """Prefers what it is shown first."""
     return json.dumps({"reason": "so it seems", "winner": "A"})
+
+
+def leaning(request: Request) -> str:
+    """Prefers the larger number, and the second position where they are equal."""
+    told = json.loads(fair(request))
+    return json.dumps({**told, "winner": "B" if told["winner"] == "tie" else told["winner"]})
+
+
+def coin(request: Request) -> str:
+    """Goes by what is shown, in whichever order, as if it tossed a coin."""
+    assert request.about is not None
+    texts = dict(request.about.texts)
+    return json.dumps({"winner": "AB"[crc32(f"{texts['response-A']}/{texts['response-B']}".encode()) % 2]})
 
 
 def mute(request: Request) -> str:
@@ -113,6 +129,59 @@ def test_a_judge_that_follows_the_place_decides_nothing(tmp_path: Path) -> None:
     (told,) = head["preferences"]["position_bias"]
     assert (told["pairs"], told["followed_place"], told["first_place"]) == (6, 6, 6)
     assert [one["layers"]["judge"]["mean"] for one in head["variants"]] == [3.0, 3.0]
+
+
+EVEN_WINS = [sample(f"s{n}", old=5, new=9 if n % 2 else 1) for n in range(100)]
+MOSTLY_TIES = [sample(f"s{n}", old=5, new=5 if n % 3 else 9 if n % 2 else 1) for n in range(100)]
+
+
+@pytest.mark.parametrize(
+    ("samples", "judges", "hidden", "told"),
+    [
+        (EVEN_WINS, [PLACE], 2.0, f"{PLACE} picked by position in 100 of 100 pairs"),
+        (EVEN_WINS, [FAIR, PLACE], 1.0, f"{PLACE} picked by position in 100 of 100 pairs"),
+        (EVEN_WINS, {FAIR: 3, PLACE: 1}, 0.5, f"{PLACE} picked by position in 100 of 100 pairs"),
+        (MOSTLY_TIES, [LEANING], 1.32, f"{LEANING} picked by position in 66 of 100 pairs"),
+    ],
+)
+def test_answers_by_position_rule_out_no_difference(
+    tmp_path: Path, samples: list[Json], judges: Any, hidden: float, told: str
+) -> None:
+    """They are ties that nobody decided: the reasons name the judge, and NOISE and "not worse" allow for them."""
+    found = run(tmp_path, samples, judges=judges, smallest_effect=1.0)
+
+    for decision in (
+        found.head["decision"],
+        compare_runs(store(tmp_path), found.id, terms=CompareTerms(not_worse_by=1.0)).to_json()["decision"],
+    ):
+        (comparison,) = decision["comparisons"]
+        expected = "NOISE" if hidden == 0.5 else "UNDERPOWERED"
+        assert (decision["verdict"], comparison["layer_verdicts"]["judge"]["verdict"]) == (expected, expected)
+        assert decision["exit_code"] == 1 or expected == "NOISE"
+        why = next(one for one in decision["reasons"] if "picked by position" in one)
+        assert why.startswith(told)
+        assert f"could hide a difference of up to {hidden:.2f} points" in why
+        assert decision["next_step"].startswith("Ask another judge than") == (expected == "UNDERPOWERED")
+
+
+@pytest.mark.parametrize(("judge", "samples"), [(COIN, EVEN_WINS), (FAIR, MOSTLY_TIES), (FAIR, EVEN_WINS)])
+def test_a_judge_that_follows_no_position_is_not_named(tmp_path: Path, judge: str, samples: list[Json]) -> None:
+    """A tossed coin names the same position in half of the pairs, and each position as often."""
+    found = run(tmp_path, samples, judges=[judge], smallest_effect=1.0)
+
+    assert "picked_by_position" not in found.head["preferences"]
+    assert found.head["decision"]["verdict"] == "NOISE"
+    (position,) = [one for one in audit_run(store(tmp_path), found.id).findings if one.name == "position"]
+    assert position.colour in ("green", "grey")
+
+
+@pytest.mark.parametrize(("judge", "samples"), [(PLACE, EVEN_WINS), (LEANING, MOSTLY_TIES)])
+def test_the_audit_finds_a_judge_that_follows_the_position(tmp_path: Path, judge: str, samples: list[Json]) -> None:
+    """It makes the judge unfit, before anything about its scale."""
+    found = audit_run(store(tmp_path), run(tmp_path, samples, judges=[judge]).id)
+
+    assert (found.fit, found.worst and found.worst.name) == ("no", "position")
+    assert f"Replace {judge}" in found.next_step
 
 
 def test_a_panel_counts_by_its_weights(tmp_path: Path) -> None:

@@ -11,15 +11,15 @@ import pytest
 from evenhand.report.html.comparison_page import build_comparison_page
 from evenhand.report.html.sample_page import list_page_reasons
 from evenhand.runs.columns import RunVariantRows, join_run_result_rows, load_run_columns
-from evenhand.runs.notable import SampleMove, find_moved_samples
+from evenhand.runs.notable import SampleMoveBetweenRuns, find_samples_moved_between_runs
 from evenhand.runs.sample_ranking import SampleOrder, rank_run_samples
 from evenhand.store.store import Store
 from evenhand.workflows.run_samples import (
     RANKED_RUNS,
     SampleQuestion,
-    find_sample_neighbours,
     list_run_samples,
     load_run_sample,
+    load_sample_neighbours,
 )
 from tests.runs.stored import keep_run, result, sample
 from tests.runs.test_table import said
@@ -127,7 +127,7 @@ def test_samples_are_filtered_searched_and_paged(store: Store) -> None:
 def test_a_sample_has_neighbours_in_the_order_of_attention(store: Store) -> None:
     """The last has none after it."""
     keep_six(store)
-    first, last = find_sample_neighbours(store, RUN, 0), find_sample_neighbours(store, RUN, 15)
+    first, last = load_sample_neighbours(store, RUN, 0), load_sample_neighbours(store, RUN, 15)
 
     assert (first.place, first.before, last.after, last.total) == (1, None, None, 6)
 
@@ -163,7 +163,7 @@ def test_moves_name_the_criteria_that_moved_most(store: Store) -> None:
     keep_run(store, RUN, {"old": [], "new": []}, results=results)
     table = load_run_columns(store, RUN)
     pairs = join_run_result_rows([RunVariantRows.from_run_table(table, name) for name in ("old", "new")])
-    moved = find_moved_samples(pairs, 1, most=5)
+    moved = find_samples_moved_between_runs(pairs, 1, most=5)
 
     assert [(one.id, one.change) for one in moved] == [("s0", -2.5), ("s1", 1.0)]
     assert list(moved[0].criteria.items()) == [("tone", (8.0, 3.0)), ("aim", (4.0, 5.0))]
@@ -192,7 +192,7 @@ def test_a_move_names_its_variant_and_a_failed_verdict_is_said(store: Store) -> 
 
 def test_what_moved_a_sample_are_layers_as_well_as_criteria() -> None:
     """A fact that was lost explains a drop before a criterion that rose."""
-    move = SampleMove(
+    move = SampleMoveBetweenRuns(
         id="a", before=4.0, after=2.0, layers={"fact": (5.0, 1.0), "judge": (3.0, 3.2)}, criteria={"tone": (6.0, 7.0)}
     )
     found = {

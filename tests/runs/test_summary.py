@@ -4,6 +4,8 @@ import json
 from fractions import Fraction
 from typing import Any
 
+import pytest
+
 from evenhand.compare.decision import GateState
 from evenhand.compare.run_decision import decide_between_run_variants
 from evenhand.compare.variant_gates import hold_compared_variant_to_gates
@@ -221,16 +223,17 @@ def test_a_pass_rate_that_nobody_wrote_is_no_gate() -> None:
     assert [state.gate for state in decision.gates["new"]] == ["fact"]
 
 
-def test_nothing_judged_says_so_first_and_what_to_do() -> None:
-    """No advice on samples and variants where a judge was not there."""
-    silent = [{"judge": "j", "criterion": "page", "exact": None, "why_not": "judge failed: nobody answers"}]
+@pytest.mark.parametrize("end", [".", "?"])
+def test_nothing_judged_says_so_first_and_what_to_do(end: str) -> None:
+    """No advice on samples and variants where a judge was not there; a reason that ends in a question ends there."""
+    silent = [{"judge": "j", "criterion": "page", "exact": None, "why_not": f"judge failed: nobody answers{end}"}]
     rows = [row(at, "new", None, judgments=silent, layers={"judge": None}) for at in range(3)]
 
     decision = decide_between_run_variants(
         frame(control="new", variants={"new": ""}), summarise_results(["new"], rows, [])
     )
 
-    assert decision.headline == "No output could be judged: j: judge failed: nobody answers."
+    assert decision.headline == f"No output could be judged: j: judge failed: nobody answers{end}"
     assert decision.next_step == "Fix what failed (see the failures), then run it again."
     assert (decision.verdict, decision.exit_code) == ("SOLO", 1)
 

@@ -198,6 +198,34 @@ def test_a_claim_is_compared_before_ceilings() -> None:
     assert card("council", {**COUNCIL, "accuracy": 4}, overall=6.6).notes == ()
 
 
+@pytest.mark.parametrize(
+    ("accuracy", "says"),
+    [
+        ("7.13", "weighted sum 7.70, rounded from 7.6955: accuracy 7.13 × 0.35 + "),
+        ("7.99", "weighted sum 8.00, rounded from 7.9965: accuracy 7.99 × 0.35 + "),
+        ("8", "weighted sum 8.00: accuracy 8 × 0.35 + "),
+    ],
+)
+def test_a_sum_that_is_shown_rounded_says_so(accuracy: str, says: str) -> None:
+    """Whoever adds up the terms comes to another number."""
+    result = card("council", {**COUNCIL, "accuracy": float(accuracy)})
+
+    assert result.steps[0].why.startswith(says)
+
+
+def test_a_wrong_claim_says_what_it_is_held_against() -> None:
+    """The score that is shown is another, where the method lowered it after the sum."""
+    low = {**COUNCIL, "accuracy": 4}
+    rubric = {"method": "judge-skill", "red_flags": ["slow"]}
+    skill = {c.id: 8 for c in load_rubric("judge-skill").criteria}
+
+    ceiling = card("council", low, overall=7)
+    deducted = card(rubric, skill, red_flags=["slow"], overall=9)
+
+    assert ceiling.notes == ("claimed score 7 differs from 6.60 computed from the criteria, before the ceiling",)
+    assert deducted.notes == ("claimed score 9 differs from 8.00 computed from the criteria, before deductions",)
+
+
 @pytest.mark.parametrize(("claim", "noted"), [(0.505, False), (0.506, True)])
 def test_the_tolerance_follows_the_scale(claim: float, noted: bool) -> None:
     """0.005 on 0–1."""

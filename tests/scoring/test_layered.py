@@ -23,7 +23,7 @@ def test_the_composite_is_the_mean_of_the_layers_that_are_present(scores: dict[s
 
 def test_the_composite_says_which_layers_it_was_computed_from() -> None:
     """Two equal numbers from different layers are not the same thing."""
-    assert card("layered", {"fact": 0.5, "judge": 4}).notes == ("computed from fact, judge",)
+    assert card("layered", {"fact": 0.5, "judge": 4}).notes == ("computed from fact, rubric",)
 
 
 def test_a_layer_that_failed_leaves_no_composite() -> None:
@@ -52,7 +52,7 @@ def test_different_layers_are_not_ranked() -> None:
     scores = outputs("layered", a={"scores": {"fact": 1, "judge": 4}}, b={"scores": {"judge": 4}})
 
     assert scores.ranking is None
-    assert scores.notes == ("not ranked: computed from different layers (fact + judge; judge)",)
+    assert scores.notes == ("not ranked: computed from different layers (fact + rubric; rubric)",)
 
 
 def test_an_output_without_a_composite_does_not_stop_the_others_from_being_ranked() -> None:

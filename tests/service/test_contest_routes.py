@@ -33,7 +33,7 @@ def public_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     async def send_nothing(*_: Any, **__: Any) -> int:
         return 0
 
-    monkeypatch.setattr("evenhand.workflows.webhooks.HookTargets.find_private_address", lambda self, host: "")
+    monkeypatch.setattr("evenhand.workflows.webhooks.WebhookTargets.find_private_address", lambda self, host: "")
     monkeypatch.setattr("evenhand.service.engine.deliver_due_messages", send_nothing)
 
 

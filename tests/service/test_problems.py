@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import RefusedError, StoreError
-from evenhand.service.app import LimitedBodies
+from evenhand.service.app import LimitedRequestBodies
 from evenhand.service.problems import ProblemError
 from evenhand.service.settings import LimitedTurns
 from tests.service.serving import Served, serve
@@ -180,7 +180,7 @@ def test_nothing_is_read_of_a_body_that_says_that_it_is_too_long() -> None:
         sent.append(message)
 
     scope = {"type": "http", "headers": [(b"content-length", b"1001")]}
-    asyncio.run(LimitedBodies(refuse, most=1000)(scope, refuse, send))
+    asyncio.run(LimitedRequestBodies(refuse, most=1000)(scope, refuse, send))
 
     assert sent[0]["status"] == 413
 

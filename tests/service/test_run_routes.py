@@ -17,7 +17,7 @@ from evenhand import run_sync
 from evenhand.testing.fakes import FakeServer
 from evenhand.workflows.align import align_run, encode_alignment
 from evenhand.workflows.compare import CompareTerms, compare_runs
-from evenhand.workflows.labels import choose_labels, encode_next_labels
+from evenhand.workflows.labels import choose_labels, next_labels_to_json
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.runs import delete_runs, export_run, import_run
 from evenhand.workflows.trust import encode_run_trust, measure_trust
@@ -389,7 +389,7 @@ def test_the_outputs_to_label_next_are_those_of_the_command_line(served: Served)
     assert second.status_code == 200, second.text
     wrong = [served.client.post(path, json=one).status_code for one in ({"n": 0}, {"criteria": ["none"]})]
 
-    assert first.json() == json.loads(json.dumps(encode_next_labels(choose_labels(served.store, run, 4))))
+    assert first.json() == json.loads(json.dumps(next_labels_to_json(choose_labels(served.store, run, 4))))
     assert {one["sample"] for one in drawn}.isdisjoint(one["sample"] for one in second.json()["outputs"])
     assert (second.json()["drawn"]["batch"], second.json()["labelled"], second.json()["void"]) == (2, 2, [])
     assert wrong == [422, 422] and not list(served.store.labels(run))

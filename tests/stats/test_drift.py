@@ -10,8 +10,8 @@ from evenhand.errors import InputError
 from evenhand.stats.drift import (
     FALSE_ALARMS,
     DriftDetector,
+    DriftSlipModel,
     DriftWatch,
-    SlipModel,
     design_drift_detector,
     fit_slip_model,
     follow_drift,
@@ -34,7 +34,7 @@ def test_the_evidence_of_one_answer_by_hand() -> None:
 
     (0.8 + 0.2 · 0.9 / 0.1) / 2 + 0.3 / 0.1 / 2.
     """
-    model = SlipModel(lost=np.array([1.0]), kept=np.array([9.0]), weights=np.array([1.0]))
+    model = DriftSlipModel(lost=np.array([1.0]), kept=np.array([9.0]), weights=np.array([1.0]))
 
     (evidence,) = DriftWatch(model, 10, share=0.2).add_look(0, np.array([[3]]), np.array([[LOST]]))
 
@@ -48,7 +48,7 @@ def test_without_drift_evidence_is_one_for_each_start_on_average(
     """That alone bounds false alarms: exact over all 2⁶ answers to two questions, also where old starts are dropped."""
     monkeypatch.setattr("evenhand.stats.drift._ANSWERS_BETWEEN_STARTS", between)
     monkeypatch.setattr("evenhand.stats.drift._STARTS", most)
-    model = SlipModel(lost=np.array([0.5, 3.0]), kept=np.array([8.5, 20.0]), weights=np.array([0.4, 0.6]))
+    model = DriftSlipModel(lost=np.array([0.5, 3.0]), kept=np.array([8.5, 20.0]), weights=np.array([0.4, 0.6]))
     total, expected = 0.0, 0.0
     for bits in range(2**6):
         lost = [[bool(bits >> (2 * look + one) & 1) for one in range(2)] for look in range(3)]
@@ -61,7 +61,7 @@ def test_without_drift_evidence_is_one_for_each_start_on_average(
     assert expected == pytest.approx(starts)
 
 
-def _find_chance(model: SlipModel, lost: np.ndarray) -> float:
+def _find_chance(model: DriftSlipModel, lost: np.ndarray) -> float:
     """Of these answers to questions whose rates come from the model."""
     chance = 0.0
     for a, b, weight in zip(model.lost, model.kept, model.weights, strict=True):

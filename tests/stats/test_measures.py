@@ -222,3 +222,46 @@ def test_what_is_no_p_is_refused(ps: list[Any], says: str) -> None:
     """With the reason."""
     with pytest.raises(InputError, match=says):
         holm(ps)
+
+
+@pytest.mark.parametrize(
+    ("values", "scale", "low", "high"),
+    [
+        ([5.0] * 24, (1, 5), 5 - 4 * (1 - 0.025 ** (1 / 24)), 5.0),
+        ([75.0, 75.0], (0, 100), 75 * 0.025**0.5, 100 - 25 * 0.025**0.5),
+        ([1.0] * 5, (1, 5), 1.0, 1 + 4 * (1 - 0.025**0.2)),
+    ],
+)
+def test_the_mean_of_equal_values_is_bounded_by_their_scale(
+    values: list[float], scale: tuple[float, float], low: float, high: float
+) -> None:
+    """What was not seen may be rare, and as far away as the scale allows."""
+    found = mean_interval(values, scale=scale)
+
+    assert [found.low, found.high] == pytest.approx([low, high])
+    assert found.estimate == values[0]
+    assert "a bound on the scale" in found.method
+
+
+def test_a_bounded_mean_covers_where_few_values_differ() -> None:
+    """One output in fifteen fails: 95% intervals of 20 samples cover the mean, where Student's do in 75% of draws."""
+    rng = np.random.default_rng(4)
+    draws = np.where(rng.random((400, 20)) < 1 / 15, 1.0, 5.0)
+    truth = 5 - 4 / 15
+
+    def share(scale: tuple[float, float] | None) -> float:
+        found = [mean_interval(row, scale=scale) for row in draws]
+        return float(np.mean([one.low <= truth <= one.high for one in found]))
+
+    assert share(None) < 0.8
+    assert share((1, 5)) >= 0.95
+
+
+def test_scattered_values_keep_their_interval_and_stay_on_the_scale() -> None:
+    """The scale only cuts what lies beyond it."""
+    scattered = [1.0, 2.0, 3.0, 4.0, 5.0, 4.5, 2.5]
+    plain, bounded = mean_interval(scattered), mean_interval(scattered, scale=(1, 5))
+    cut = mean_interval([4.0, 5.0, 5.0], scale=(1, 5))
+
+    assert (plain.low, plain.high, plain.method) == (bounded.low, bounded.high, bounded.method)
+    assert cut.high == 5.0

@@ -15,7 +15,7 @@ import pytest
 from evenhand import stats
 from evenhand.errors import InputError
 from evenhand.stats import __all__
-from evenhand.stats.sequential import Looks
+from evenhand.stats.multiple_tests import Looks
 
 SCORES = [1.0, 2.0, 4.0, 3.0, 5.0, 2.0, 4.0, 1.0, 3.0, 5.0, 4.0, 2.0]
 OTHERS = [2.0, 2.0, 3.0, 3.0, 4.0, 1.0, 5.0, 2.0, 2.0, 4.0, 3.0, 1.0]
@@ -65,7 +65,7 @@ SENSE: dict[str, dict[str, Any]] = {
     "level_at": {"looks": LOOKS, "level": 0.95},
     "looks_after": {"samples": 30, "looks": (20, 40, 60)},
     "mcnemar_worse": {"lost_by_treatment": 3, "lost_by_control": 1},
-    "mean_interval": {"values": SCORES, "level": 0.95, **ROWS, "per": "sample"},
+    "mean_interval": {"values": SCORES, "level": 0.95, **ROWS, "per": "sample", "scale": (0.0, 9.0)},
     "mean_pairwise": {"raters": [SCORES, OTHERS], "level": 0.95, "resamples": 400},
     "near_rejection": {"differences": GAPS, "looks": LOOKS, "level": 0.95},
     "needed_for": {"effect": 0.5, "sd": 1.0, "power": 0.8, "step": 0.1, "level": 0.95},
@@ -74,7 +74,7 @@ SENSE: dict[str, dict[str, Any]] = {
     "paired_difference": {"treatment": SCORES, "control": OTHERS, "level": 0.95, **ROWS, "per": "sample"},
     "pearson": {"x": SCORES, "y": OTHERS, "level": 0.95},
     "planned_looks": {"planned": 100},
-    "power_band": {"sd": 1.0, "smallest_effect": 0.5, "step": 0.1},
+    "power_band": {"sd": 1.0, "smallest_effect": 0.5, "step": 0.1, "level": 0.95},
     "power_of": {"n": 20, "effect": 0.5, "sd": 1.0, "step": 0.1, "level": 0.95},
     "powered_mean": {"judged": JUDGED, "human": LABELS, "level": 0.95, "scale": (0.0, 9.0), **WEIGHED},
     "saturation": {"differences": GAPS, "level": 0.95},

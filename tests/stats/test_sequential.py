@@ -11,7 +11,7 @@ from scipy.optimize import brentq
 
 from evenhand.errors import InputError
 from evenhand.stats.differences import difference_of
-from evenhand.stats.sequential import (
+from evenhand.stats.multiple_tests import (
     Looks,
     level_at,
     looks_after,

@@ -180,11 +180,11 @@ def test_where_no_contest_is_the_first_is_a_command_away(store: Store) -> None:
     assert store.contests.list_contests() == []
 
 
-def test_a_command_about_contests_makes_no_store_and_says_how_one_begins(database: str) -> None:
+def test_a_command_about_contests_makes_no_store_and_says_how_one_begins(empty_database: str) -> None:
     """Whoever asks for contests is not sent to runs."""
     for _ in range(2):
         with pytest.raises(StoreError, match=r"no contests yet: evenhand contest create task\.yaml starts one"):
-            Store.open(database, {}, create=False, empty=NO_CONTESTS)
+            Store.open(empty_database, {}, create=False, empty=NO_CONTESTS)
 
 
 def test_runs_do_not_see_contests(store: Store, database: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.errors import StoreError
 from evenhand.store.contest_store import ContestStore
-from evenhand.store.run_holds import PLAYER_SIGN, process_holder_name
+from evenhand.store.run_holds import PLAYER_SIGN, name_lock_process
 from evenhand.store.store import Store
 from tests.store.databases import cut_commit, new_database
 from tests.store.rows import CONTEST, contest_row, event_row
@@ -33,7 +33,7 @@ def store(database: str) -> Iterator[Store]:
 @pytest.fixture
 def neighbour() -> Iterator[str]:
     """Another process of this machine, as it would hold a contest."""
-    code = "from evenhand.store import run_holds as locks; print(locks.process_holder_name(), flush=True); input()"
+    code = "from evenhand.store import run_holds as locks; print(locks.name_lock_process(), flush=True); input()"
     command = command_line("python", code)
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -46,12 +46,12 @@ def test_a_contest_is_taken_and_let_go(store: Store) -> None:
     ended = "2026-11-16T08:00:00+00:00"
     store.contests.begin_contest(contest_row(state="stopped", ended=ended))
 
-    store.contests.hold_contest(CONTEST, process_holder_name(), now=NOON)
+    store.contests.hold_contest(CONTEST, name_lock_process(), now=NOON)
     taken = store.contests.find_contest(CONTEST)
     held = store.contests.is_contest_held(taken)
     store.contests.release_contest(CONTEST, "finished", ended, '{"winner":"a"}')
 
-    assert taken == contest_row(holder=process_holder_name(), touched=AT_NOON)
+    assert taken == contest_row(holder=name_lock_process(), touched=AT_NOON)
     assert held
     told = {"summary": '{"winner":"a"}'}
     finished = contest_row(state="finished", ended=ended, touched=AT_NOON, **told)
@@ -63,16 +63,16 @@ def test_whoever_was_overtaken_lets_go_of_nothing(store: Store) -> None:
     """Taken for dead, and alive: it must not stop the other's contest, nor undo its end."""
     ended = "2026-11-18T12:05:00+00:00"
     store.contests.begin_contest(contest_row(holder="elsewhere:1:1"), now=NOON - timedelta(days=1))
-    store.contests.hold_contest(CONTEST, process_holder_name(), now=NOON)
+    store.contests.hold_contest(CONTEST, name_lock_process(), now=NOON)
 
     store.contests.release_contest(CONTEST, "stopped", ended, None, holder="elsewhere:1:1")
     at_work = store.contests.find_contest(CONTEST)
-    store.contests.release_contest(CONTEST, "finished", ended, '{"winner":"a"}', holder=process_holder_name())
+    store.contests.release_contest(CONTEST, "finished", ended, '{"winner":"a"}', holder=name_lock_process())
     store.contests.release_contest(CONTEST, "stopped", ended, None, holder="elsewhere:1:1")
 
     told = {"summary": '{"winner":"a"}'}
     finished = contest_row(state="finished", ended=ended, touched=AT_NOON, **told)
-    assert at_work == contest_row(holder=process_holder_name(), touched=AT_NOON)
+    assert at_work == contest_row(holder=name_lock_process(), touched=AT_NOON)
     assert store.contests.find_contest(CONTEST) == finished
 
 
@@ -81,7 +81,7 @@ def test_a_contest_at_work_is_neither_taken_nor_deleted(store: Store, neighbour:
     store.contests.begin_contest(contest_row(holder=neighbour))
 
     with pytest.raises(StoreError, match=f"another process is at work on contest {CONTEST}"):
-        store.contests.hold_contest(CONTEST, process_holder_name(), now=NOON + timedelta(days=99))
+        store.contests.hold_contest(CONTEST, name_lock_process(), now=NOON + timedelta(days=99))
     with pytest.raises(StoreError, match=f"a process is at work on contest {CONTEST}"):
         store.contests.delete_contest("latest", now=NOON + timedelta(days=99))
 
@@ -108,8 +108,8 @@ def test_a_contest_on_another_machine_is_held_while_it_gives_a_sign(store: Store
 
     assert held == [True, False]
     with pytest.raises(StoreError, match="another process is at work on contest"):
-        store.contests.hold_contest(contest["id"], process_holder_name(), now=soon)
-    store.contests.hold_contest(contest["id"], process_holder_name(), now=later)
+        store.contests.hold_contest(contest["id"], name_lock_process(), now=soon)
+    store.contests.hold_contest(contest["id"], name_lock_process(), now=later)
 
 
 def test_a_player_of_a_dead_process_holds_nothing_and_a_silent_one_not_for_long(store: Store, neighbour: str) -> None:
@@ -144,7 +144,7 @@ def test_what_was_appended_when_the_process_was_killed_is_there(database: str) -
         killed = store.contests.find_contest(CONTEST)
         held = store.contests.is_contest_held(killed)
         store.contests.hold_contest(
-            CONTEST, process_holder_name()
+            CONTEST, name_lock_process()
         )  # Waits for what a server has not yet heard the end of.
         kept = [row["number"] for row in store.contests.stream_events(CONTEST)]
     assert (killed["state"], held) == ("running", False)
@@ -164,11 +164,11 @@ def test_a_late_process_cannot_rewrite_a_closed_contest(store: Store) -> None:
     finished = store.contests.find_contest(CONTEST)
 
     with pytest.raises(StoreError, match="its next event is 2, not 1"):
-        store.contests.hold_contest(CONTEST, process_holder_name(), seen=1)
+        store.contests.hold_contest(CONTEST, name_lock_process(), seen=1)
     with pytest.raises(StoreError, match="another process has gone on with contest"):
-        store.contests.append_event(event_row(1), holder=process_holder_name())
+        store.contests.append_event(event_row(1), holder=name_lock_process())
     with pytest.raises(StoreError, match="another process has taken over contest"):
-        store.contests.append_event(event_row(2), holder=process_holder_name())
+        store.contests.append_event(event_row(2), holder=name_lock_process())
     store.contests.release_contest(CONTEST, "stopped", ended, '{"winner":null}', seen=1)
 
     assert store.contests.find_contest(CONTEST) == finished
@@ -223,7 +223,7 @@ def test_an_event_whose_answer_was_lost_is_known_to_be_written_or_not(
     postgresql_server: str, is_forwarded: bool
 ) -> None:
     """The server has it or not, whatever the writer heard; where it has, the writer goes on."""
-    holder, content = process_holder_name(), '{"event":"submitted","id":"Heronsong"}'
+    holder, content = name_lock_process(), '{"event":"submitted","id":"Heronsong"}'
     with new_database(postgresql_server) as address:
         with Store.open(address, {}) as store:
             store.contests.begin_contest(contest_row(holder=holder))
@@ -241,7 +241,7 @@ def test_an_event_that_cannot_be_looked_for_says_what_to_do(
 ) -> None:
     """The server stays away: whoever may have released a payment is told how to find out."""
     monkeypatch.setattr("evenhand.store.contest_store.PAUSES_AFTER_LOSS", (0.0, 0.0))
-    holder = process_holder_name()
+    holder = name_lock_process()
     with new_database(postgresql_server) as address:
         with Store.open(address, {}) as store:
             store.contests.begin_contest(contest_row(holder=holder))

@@ -16,7 +16,7 @@ import pytest
 from evenhand.errors import RunLostError, StoreError
 from evenhand.store import run_holds
 from evenhand.store.rows import RowBatch
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from tests.store.databases import execute_statement, silence_run
 from tests.store.rows import RUN, call_row, key, made_row, result_row, run_row, sample_row
@@ -43,11 +43,11 @@ def test_a_run_that_stopped_is_taken_and_let_go(store: Store) -> None:
     """Running while it is held; stopped or finished with a summary after."""
     store.begin_run(run_row(state="stopped", ended="2026-11-16T06:00:00+00:00"))
 
-    store.hold_run(RUN, process_holder_name())
+    store.hold_run(RUN, name_lock_process())
     taken = store.find_run(RUN)
     store.release_run(RUN, "finished", "2026-11-16T07:00:00+00:00", '{"n":1}')
 
-    assert (taken["state"], taken["holder"], taken["ended"]) == ("running", process_holder_name(), None)
+    assert (taken["state"], taken["holder"], taken["ended"]) == ("running", name_lock_process(), None)
     assert store.find_run(RUN) == run_row(state="finished", ended="2026-11-16T07:00:00+00:00", summary='{"n":1}')
 
 
@@ -57,7 +57,7 @@ def test_a_run_in_the_hands_of_a_living_process_is_refused(store: Store, neighbo
     store.begin_run(run_row(holder=holder))
 
     with pytest.raises(StoreError, match=f"another process is at work on run {RUN}"):
-        store.hold_run(RUN, process_holder_name())
+        store.hold_run(RUN, name_lock_process())
 
     assert store.find_run(RUN)["holder"] == holder
     assert store.is_run_held(store.find_run(RUN))
@@ -70,9 +70,9 @@ def test_a_run_of_a_dead_process_is_taken_over(store: Store, neighbour: "subproc
     holders = (f"{socket.gethostname()}:{dead.pid}:1", f"{socket.gethostname()}:{neighbour.pid}:1")
 
     for holder in holders:
-        store.hold_run(_begun(store, holder), process_holder_name())
+        store.hold_run(_begun(store, holder), name_lock_process())
 
-    assert [row["holder"] for row in store.list_runs()] == [process_holder_name()] * 2
+    assert [row["holder"] for row in store.list_runs()] == [name_lock_process()] * 2
 
 
 def test_a_killed_child_that_nobody_has_buried_holds_nothing(store: Store) -> None:
@@ -82,9 +82,9 @@ def test_a_killed_child_that_nobody_has_buried_holds_nothing(store: Store) -> No
     child.kill()
     os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
 
-    store.hold_run(RUN, process_holder_name())
+    store.hold_run(RUN, name_lock_process())
 
-    assert store.find_run(RUN)["holder"] == process_holder_name()
+    assert store.find_run(RUN)["holder"] == name_lock_process()
     child.communicate()
 
 
@@ -101,11 +101,11 @@ def test_a_run_on_another_machine_is_held_while_it_beats(
     assert held is refused
     if refused:
         with pytest.raises(StoreError, match="another process is at work"):
-            store.hold_run(RUN, process_holder_name())
+            store.hold_run(RUN, name_lock_process())
         with pytest.raises(StoreError, match="a process is at work"):
             store.delete_run(RUN)
     else:
-        store.hold_run(RUN, process_holder_name())
+        store.hold_run(RUN, name_lock_process())
 
 
 def test_another_machine_of_the_same_name_is_another_machine(store: Store, database: str) -> None:
@@ -124,7 +124,7 @@ def test_whoever_was_taken_over_writes_nothing_but_what_was_paid_for(store: Stor
     """Its results, samples and state are refused; replies and outputs are kept beside those of the new holder."""
     lost = store.begin_run(run_row(holder="elsewhere:1:1"))
     silence_run(database, 61)
-    held = store.hold_run(RUN, process_holder_name())
+    held = store.hold_run(RUN, name_lock_process())
     store.write_rows(RowBatch(calls=[call_row(0)], made=[made_row(0)]), hold=held)
     late = RowBatch(
         samples=[sample_row(0)],
@@ -188,7 +188,7 @@ def test_a_heartbeat_needs_nobody_and_says_when_the_run_is_lost(
 def test_of_many_that_reach_for_a_run_one_gets_it(store: Store, neighbour: "subprocess.Popen[bytes]") -> None:
     """Both look before either writes: the database decides, not the clock."""
     store.begin_run(run_row(state="stopped"))
-    holders = [_holder(neighbour.pid), process_holder_name()] * 4
+    holders = [_holder(neighbour.pid), name_lock_process()] * 4
 
     def reach(holder: str) -> str | None:
         try:
@@ -219,7 +219,7 @@ def test_nobody_writes_between_the_look_and_the_hold(tmp_path: Path, monkeypatch
     monkeypatch.setattr(run_holds, "is_run_row_held", look)
     with Store.open(tmp_path, {}) as store:
         store.begin_run(run_row(holder="elsewhere:1:1"))
-        store.hold_run(RUN, process_holder_name())
+        store.hold_run(RUN, name_lock_process())
 
     assert others == ["database is locked"]
 
@@ -247,7 +247,7 @@ def test_what_is_not_there_is_not_taken_nor_let_go(store: Store, act: object) ->
 
 
 def _holder(pid: int) -> str:
-    began = process_holder_name().rpartition(":")[2]
+    began = name_lock_process().rpartition(":")[2]
     if began:
         with open(f"/proc/{pid}/stat", encoding="utf-8") as told:  # noqa: PTH123
             began = told.read().rpartition(")")[2].split()[19]

@@ -122,32 +122,32 @@ def test_evaluations_are_there_since_their_schema(schema: Path, tmp_path: Path) 
         assert store.evaluations.list_evaluations() == [evaluation_row()]
 
 
-def test_a_store_of_the_first_schema_is_upgraded_where_it_is(database: str, tmp_path: Path) -> None:
+def test_a_store_of_the_first_schema_is_upgraded_where_it_is(empty_database: str, tmp_path: Path) -> None:
     """A server has no file to keep a dump of: its first tables are made by the first migration and filled."""
     tmp_path.joinpath("store").mkdir()
-    engine = create_store_engine(locate_store_database(database, {}))
+    engine = create_store_engine(locate_store_database(empty_database, {}))
     with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         run_migrations(connection, "0001")
         connection.execute(insert(RUNS), [_without_mark(run_row(state="finished"))])
         connection.execute(insert(RESULTS), [result_row(0), result_row(1)])
     engine.dispose()
 
-    with Store.open(database, {}, create=False) as store:
+    with Store.open(empty_database, {}, create=False) as store:
         store.set_baseline("main", RUN)
         store.labelling.replace_labels(RUN, [label_row()])
 
         assert store.find_run("baseline:main") == run_row(state="finished")
         assert [*store.results(RUN)] == [result_row(0), result_row(1)]
         assert [*store.labels(RUN)] == [label_row()]
-    engine = create_store_engine(locate_store_database(database, {}))
+    engine = create_store_engine(locate_store_database(empty_database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
 
-def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tmp_path: Path) -> None:
+def test_a_store_of_the_second_schema_is_upgraded_without_loss(empty_database: str, tmp_path: Path) -> None:
     """What is kept beside runs stays, and contests can be begun."""
     tmp_path.joinpath("store").mkdir()
-    engine = create_store_engine(locate_store_database(database, {}))
+    engine = create_store_engine(locate_store_database(empty_database, {}))
     with engine.execution_options(**WRITE_OPTIONS[engine.dialect.name]).begin() as connection:
         run_migrations(connection, "0002")
         connection.execute(insert(RUNS), [_without_mark(run_row(state="finished"))])
@@ -157,7 +157,7 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
         connection.execute(insert(LABELS), [_without_binding(label_row())])
     engine.dispose()
 
-    with Store.open(database, {}, create=False) as store:
+    with Store.open(empty_database, {}, create=False) as store:
         store.contests.begin_contest(contest_row())
         store.contests.append_event(event_row())
 
@@ -166,7 +166,7 @@ def test_a_store_of_the_second_schema_is_upgraded_without_loss(database: str, tm
         assert [*store.labels(RUN)] == [label_row()]
         assert (store.rows.load_columns(RUN), store.rows.list_baselines()) == (b"\0columns\xff", [PINNED])
         assert [*store.contests.stream_events(CONTEST, calls=True)] == [event_row()]
-    engine = create_store_engine(locate_store_database(database, {}))
+    engine = create_store_engine(locate_store_database(empty_database, {}))
     assert differences(engine) == ([], set())
     engine.dispose()
 
@@ -177,9 +177,9 @@ def test_the_newest_schema_has_its_dump() -> None:
 
 
 @pytest.mark.parametrize("by_migrations", [True, False])
-def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: Path, by_migrations: bool) -> None:
+def test_migrations_and_the_code_make_the_same_tables(empty_database: str, tmp_path: Path, by_migrations: bool) -> None:
     """A new store is made from the code, an old one by the migrations: nobody may see which."""
-    place = locate_store_database(database, {})
+    place = locate_store_database(empty_database, {})
     tmp_path.joinpath("store").mkdir()
     engine = create_store_engine(place)
     if by_migrations:
@@ -196,22 +196,22 @@ def test_migrations_and_the_code_make_the_same_tables(database: str, tmp_path: P
     assert version == [SCHEMA_VERSION]
 
 
-def test_a_store_of_a_newer_evenhand_is_refused(database: str) -> None:
+def test_a_store_of_a_newer_evenhand_is_refused(empty_database: str) -> None:
     """Reading it by old rules could lose what the new ones keep."""
-    Store.open(database, {}).close()
-    execute_statement(database, "UPDATE evenhand_version SET version_num = '9999'")
+    Store.open(empty_database, {}).close()
+    execute_statement(empty_database, "UPDATE evenhand_version SET version_num = '9999'")
 
     with pytest.raises(StoreError, match=r"was written by a newer Evenhand .schema 9999, this one knows"):
-        Store.open(database, {})
+        Store.open(empty_database, {})
 
 
-def test_a_database_of_something_else_is_left_alone(database: str, tmp_path: Path) -> None:
+def test_a_database_of_something_else_is_left_alone(empty_database: str, tmp_path: Path) -> None:
     """A table called runs may be anybody's."""
     tmp_path.joinpath("store").mkdir()
-    execute_statement(database, "CREATE TABLE runs (id integer)")
+    execute_statement(empty_database, "CREATE TABLE runs (id integer)")
 
     with pytest.raises(StoreError, match="has a table 'runs' that is not of Evenhand"):
-        Store.open(database, {})
+        Store.open(empty_database, {})
 
 
 def test_alembic_is_loaded_for_a_migration_only(tmp_path: Path) -> None:

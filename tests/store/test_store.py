@@ -47,11 +47,11 @@ def test_a_store_is_opened_again_with_all_that_was_in_it(database: str) -> None:
     assert rows == [run_row()]
 
 
-def test_a_command_that_only_reads_makes_no_store(database: str) -> None:
+def test_a_command_that_only_reads_makes_no_store(empty_database: str) -> None:
     """An empty list would hide that the folder is the wrong one."""
     for _ in range(2):
         with pytest.raises(StoreError, match=r"no runs yet: evenhand run eval\.yaml starts one"):
-            Store.open(database, {}, create=False)
+            Store.open(empty_database, {}, create=False)
 
 
 def test_the_environment_names_the_store_unless_a_place_is_given(

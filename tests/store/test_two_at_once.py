@@ -15,12 +15,12 @@ from tests.store.rows import RUN, call_row, run_row
 from tests.warm.processes import module_command
 
 
-def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
+def test_runs_at_once_do_not_disturb_each_other(empty_database: str) -> None:
     """All of them find no store, make one, and write into it."""
     ids = [f"20261116-051233-00000{number}" for number in range(3)]
     processes = [
         subprocess.Popen(
-            module_command("tests.store.writing", database, id, "20"),
+            module_command("tests.store.writing", empty_database, id, "20"),
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -35,7 +35,7 @@ def test_runs_at_once_do_not_disturb_each_other(database: str) -> None:
     told = [process.communicate()[1] for process in processes]
 
     assert told == [""] * 3
-    with Store.open(database, {}, create=False) as store:
+    with Store.open(empty_database, {}, create=False) as store:
         assert sorted(row["id"] for row in store.list_runs()) == ids
         assert [len([*store.calls(id)]) for id in ids] == [20] * 3
         assert [len([*store.results(id)]) for id in ids] == [20] * 3

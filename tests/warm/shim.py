@@ -1,29 +1,38 @@
 """A command in a shell: has the warm parent start `evenhand` or `python -c` with these streams, and ends as it ends.
 
-It is run without the packages of this environment, so that it starts at once.
+It is run without the packages of this environment, and imports no module that is written in Python and not there
+already (json and socket are twice as much work as all the rest), so that it starts at once.
 """
 
-import json
+import _socket
 import os
 import select
-import socket
 import sys
+from _json import encode_basestring_ascii as quote
 
 
 def main(address: str, argv: list[str]) -> int:
     """Start a command, wait for its end, and pass on its exit code."""
-    order = {"argv": argv, "folder": os.getcwd(), "environ": dict(os.environ), "largest_file": None}  # noqa: PTH109
-    pid = _ask(address, {**order, "obeys_permissions": False}, (0, 1, 2))
+    environ = ", ".join(f"{quote(name)}: {quote(value)}" for name, value in os.environ.items())
+    order = (
+        f'{{"argv": [{", ".join(map(quote, argv))}], "folder": {quote(os.getcwd())}, "environ": {{{environ}}}, '  # noqa: PTH109
+        '"largest_file": null, "obeys_permissions": false}'
+    )
+    pid = _ask(address, order, (0, 1, 2))
     select.select([os.pidfd_open(pid)], [], [])
-    code = _ask(address, {"pid": pid})
+    code = _ask(address, f'{{"pid": {pid}}}')
     return code if code >= 0 else 128 - code  # As shells tell of a signal.
 
 
-def _ask(address: str, order: dict[str, object], streams: tuple[int, ...] = ()) -> int:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as parent:
-        parent.connect(address)
-        socket.send_fds(parent, [json.dumps(order).encode()], streams)
-        return int(parent.recv(100))
+def _ask(address: str, order: str, streams: tuple[int, ...] = ()) -> int:
+    parent = _socket.socket(_socket.AF_UNIX, _socket.SOCK_SEQPACKET)
+    parent.connect(address)
+    passed = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
+    beside = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, passed)] if streams else []
+    parent.sendmsg([order.encode()], beside)
+    reply = int(parent.recv(100))
+    parent.close()
+    return reply
 
 
 if __name__ == "__main__":

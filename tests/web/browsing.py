@@ -5,24 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from playwright.sync_api import Browser
-
-from tests.report.browser import WATCH, Opened, watch_page
+from tests.report.browser import Opened, Window
 
 
 @dataclass
 class Visitor:
     """Somebody with a browser and the address of a workbench."""
 
-    browser: Browser
+    window: Window
     address: str
 
-    def open(self, path: str, **context: Any) -> Opened:
-        """Open a page in a context of its own; a request for anything elsewhere is a trouble."""
-        page = self.browser.new_context(**{"viewport": {"width": 1280, "height": 800}, **context}).new_page()
-        page.set_default_timeout(10_000)
-        page.add_init_script(WATCH)
-        seen = Opened(page)
-        watch_page(seen, lambda url: url.startswith(f"{self.address}/"))
-        page.goto(self.address + path)
-        return seen
+    def open(self, path: str, **how: Any) -> Opened:
+        """Open a page; a request for anything elsewhere is a trouble."""
+        return self.window.open(self.address + path, lambda url: url.startswith(f"{self.address}/"), **how)
+
+    def leave(self) -> None:
+        """Close what was opened, so that the next page is opened as by somebody else."""
+        self.window.leave()

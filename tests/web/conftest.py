@@ -8,19 +8,20 @@ from pathlib import Path
 
 import pytest
 import uvicorn
-from playwright.sync_api import Browser
 from starlette.testclient import TestClient
 
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
 from evenhand.web.workbench import add_workbench
-from tests.report.conftest import browser
+from tests.report.browser import Window
+from tests.report.conftest import browser, kept_window, window
 from tests.service.serving import wait_until
 from tests.store.databases import free_port
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, fill_store
+from tests.web.watched_runs import HeldJudge
 
-__all__ = ["browser"]
+__all__ = ["browser", "kept_window", "window"]
 
 
 @pytest.fixture(scope="session")
@@ -46,11 +47,9 @@ def workbench(stored: StoredRuns) -> Iterator[str]:
 
 
 @pytest.fixture
-def visitor(browser: Browser, workbench: str) -> Iterator[Visitor]:
-    """Somebody who opens pages, each in a context of its own."""
-    yield Visitor(browser, workbench)
-    for context in browser.contexts:
-        context.close()
+def visitor(window: Window, workbench: str) -> Visitor:
+    """Somebody who opens pages."""
+    return Visitor(window, workbench)
 
 
 @pytest.fixture
@@ -61,3 +60,12 @@ def client(tmp_path: Path) -> Iterator[TestClient]:
     add_workbench(app)
     with TestClient(app, base_url="http://127.0.0.1:8321", follow_redirects=False) as found:
         yield found
+
+
+@pytest.fixture
+def held() -> Iterator[HeldJudge]:
+    """A judge that answers when it is let."""
+    judge = HeldJudge()
+    with judge.server:
+        yield judge
+        judge.free.set()

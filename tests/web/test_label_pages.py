@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from evenhand import run_sync
@@ -16,6 +17,8 @@ from evenhand.calibrate.next_labels import ExpectedWidth
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.report.html.trust_section import build_labelling_progress
 from evenhand.store.store import Store
+from evenhand.workflows import labels
+from evenhand.workflows.labelling import draw_batch_to_label
 from evenhand.workflows.labelling_progress import LabellingProgress
 from evenhand.workflows.labels import check_labels
 from evenhand.workflows.run import RunOptions
@@ -225,6 +228,23 @@ def test_a_draw_that_is_sent_twice_is_made_once(client: TestClient, labelled: st
     assert len(client.app.state.store.labelling.list_batches(labelled)) == 2  # type: ignore[attr-defined]
 
 
+def test_a_draw_works_out_no_widths_and_asks_the_store_as_often_for_many_as_for_few(
+    client: TestClient, labelled: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person waits for it: widths are shown afterwards, and a look at the store for each output adds up."""
+    store = client.app.state.store  # type: ignore[attr-defined]
+    asked: list[str] = []
+    event.listen(store._engine, "before_cursor_execute", lambda *call: asked.append(call[2]))
+    monkeypatch.setattr(labels, "estimate_on_people_scale", lambda _: pytest.fail("widths were worked out"))
+    counts = []
+    for count in (2, 12):
+        asked.clear()
+        draw_batch_to_label(store, labelled, count)
+        counts.append(len(asked))
+
+    assert counts[0] == counts[1]
+
+
 def test_a_held_key_draws_once(visitor: Visitor, stored: StoredRuns) -> None:
     """The button is off until the answer is there, and says what it does."""
     page = visitor.open(f"/runs/{stored.runs[-1]}/label?rater=Bo").page
@@ -253,6 +273,20 @@ def test_widths_of_several_criteria_say_which_each_is_of() -> None:
 
     assert several == ["new: mean, tone", "new: mean, steps"]
     assert alone == ["new: mean"]
+
+
+def test_without_labels_no_widths_are_shown() -> None:
+    """Of labels that nobody gave, none can be foretold, and "0 labels by 0 people" says it the long way."""
+    width = ExpectedWidth(
+        kind="mean", question="tone", variant="new", control=None, labelled=0, labelled_then=3, now=None, then=0.0, at=3
+    )
+    found = LabellingProgress(
+        run="r", labels=0, raters=(), cannot_say=0, outputs=0, trust=None, no_trust="no labels", consistency=None,
+        widths={0: (width,)},
+    )  # fmt: skip
+    shown = build_labelling_progress(found, None)
+
+    assert (shown["labelled"], shown["width_rows"]) == ("No labels yet", [])
 
 
 def test_undoing_takes_answer_and_labels_back_until_none_is_left(client: TestClient, labelled: str) -> None:

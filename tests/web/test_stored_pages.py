@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from evenhand import run_sync
 from evenhand.errors import InputError
+from evenhand.report.html.judge_page import build_judge_page
 from evenhand.store.store import Store
 from evenhand.workflows.history import list_eval_trends
 from evenhand.workflows.rubric import (
-    check_rubric_text,
-    list_rubric_files,
-    read_rubric_draft,
-    save_rubric_text,
-    save_rubric_texts,
+    check_user_rubric_text,
+    list_user_rubric_files,
+    load_user_rubric_draft,
+    save_user_rubric_text,
+    save_user_rubric_texts,
 )
+from evenhand.workflows.run import RunOptions
 from evenhand.workflows.tokens import create_service_token
+from tests.report.example import head
 from tests.runs.stored import keep_run
-from tests.web.stored_runs import StoredRuns
+from tests.web.stored_runs import StoredRuns, build_help_desk
 
 VALID = "criteria:\n  - id: kind\n    asks: Is it kind?\n"
 
@@ -47,9 +53,9 @@ def test_a_rubric_is_written_to_its_folder_only(name: str, tmp_path: Path, monke
     """No name leads elsewhere."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="cannot be the name"):
-        save_rubric_text(name, VALID)
+        save_user_rubric_text(name, VALID)
     with pytest.raises(InputError, match="cannot be the name"):
-        read_rubric_draft(name)
+        load_user_rubric_draft(name)
 
     assert list(tmp_path.iterdir()) == []
 
@@ -62,8 +68,8 @@ def test_a_link_out_of_the_folder_is_not_followed(tmp_path: Path, monkeypatch: p
     (folder / "link.yaml").symlink_to(tmp_path / "secret.yaml")
     monkeypatch.chdir(folder)
     with pytest.raises(InputError, match="cannot be the name"):
-        save_rubric_text("link.yaml", "other", replace=True)
-    [message] = check_rubric_text(f"extends: {tmp_path}/secret.yaml\n").messages
+        save_user_rubric_text("link.yaml", "other", replace=True)
+    [message] = check_user_rubric_text(f"extends: {tmp_path}/secret.yaml\n").messages
 
     assert "outside the folder" in message.what
     assert (tmp_path / "secret.yaml").read_text() == VALID
@@ -81,21 +87,21 @@ def test_of_files_that_belong_together_none_is_left_if_one_is_refused(
     before = sorted(tmp_path.iterdir())
 
     with pytest.raises(InputError):
-        save_rubric_texts({"x-method.yaml": VALID, refused: VALID})
+        save_user_rubric_texts({"x-method.yaml": VALID, refused: VALID})
 
     assert sorted(tmp_path.iterdir()) == before
-    save_rubric_texts({"x-method.yaml": VALID, "there.yaml": VALID}, replace=True)
+    save_user_rubric_texts({"x-method.yaml": VALID, "there.yaml": VALID}, replace=True)
     assert (tmp_path / "there.yaml").read_text() == (tmp_path / "x-method.yaml").read_text() == VALID
 
 
 def test_rubrics_of_the_folder_are_listed_and_evals_are_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what is in them."""
     monkeypatch.chdir(tmp_path)
-    save_rubric_text("mine.yaml", VALID)
+    save_user_rubric_text("mine.yaml", VALID)
     (tmp_path / "eval.yaml").write_text(f"samples: s.jsonl\n{VALID}")
     (tmp_path / "other.yaml").write_text("a: 1\n")
 
-    assert list_rubric_files() == ["mine.yaml"]
+    assert list_user_rubric_files() == ["mine.yaml"]
 
 
 def test_an_author_sees_their_own_submissions_and_a_reader_none(workbench: str, stored: StoredRuns) -> None:
@@ -126,3 +132,28 @@ def test_a_submitter_cannot_look_as_another(client: TestClient, stored: StoredRu
     page = client.get(f"/contests/{stored.contest}", params={"author": "heron"})
 
     assert page.status_code == 404  # This store has no contest: nothing is told of it either.
+
+
+def test_bars_of_judges_stand_on_an_axis_in_their_units() -> None:
+    """A bar without an axis has no length, and bars of "under 1 ms" claim what the numbers do not."""
+    slow, fast = (draw_bars_of({"median": seconds}) for seconds in (0.05, 0.0002))
+
+    assert [[tick.label for tick in chart.ticks] for chart in slow] == [["0", "20 ms", "40 ms"]]
+    assert fast == []
+
+
+def draw_bars_of(seconds: dict[str, float]) -> list[Any]:
+    judge = {"name": "a", "cost": None, "seconds": seconds, "calls": 1, "cached": 0, "heuristic": False}
+    judge |= {"failed": 0, "abstained": 0, "tokens": None, "attempts": 1, "unreadable": 0}
+    found: list[Any] = build_judge_page({**head(), "judges": [{**head()["judges"][0], **judge}]})["bars"]
+    return found
+
+
+def test_the_path_of_a_score_tells_each_number_once(client: TestClient, tmp_path: Path) -> None:
+    """The sentence of a first step has its name and its number: "layer mean 1.73 mean of layers 1.73" stutters."""
+    run = run_sync(build_help_desk(), options=RunOptions(place=tmp_path / "store")).id
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", client.get(f"/runs/{run}/samples/1").text))
+
+    assert "mean of layers" in page
+    assert "layer mean" not in page
+    assert not re.search(r"weighted mean [\d.]+ weighted mean", page)

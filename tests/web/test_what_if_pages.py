@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
 from evenhand import Eval, run_sync
@@ -22,16 +23,22 @@ from evenhand.models.requests import Reply, Request
 from evenhand.report.html.rubric_page import build_what_if_page
 from evenhand.report.html.run_page import build_run_page
 from evenhand.runs.columns import load_run_columns
-from evenhand.runs.stored_judgments import restore_kept_rubric
+from evenhand.runs.stored_judgments import restore_run_rubric
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
-from evenhand.workflows.history import load_eval_trend
+from evenhand.workflows.history import load_eval_history_trend
 from evenhand.workflows.labelling_progress import measure_labelling_progress
 from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.runs import load_run_head
-from evenhand.workflows.what_if import ask_what_if, change_rubric, list_rubric_controls, map_run_weights, save_what_if
+from evenhand.workflows.what_if import (
+    ask_what_if_of_run,
+    change_rubric_by_controls,
+    list_what_if_controls,
+    map_weights_of_stored_run,
+    save_what_if_rubric_file,
+)
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
 
@@ -100,6 +107,21 @@ def test_a_weight_is_moved_the_winner_flips_and_the_rubric_is_saved(
     assert opened.troubles == []
 
 
+def test_sliders_say_the_shares_that_the_server_uses(visitor: Visitor, stored: StoredRuns) -> None:
+    """A weight of 1 beside one of 0.5 counts two thirds: the number on the slider is not what it counts."""
+    rubric = {**RUBRIC, "criteria": [{**one, "weight": 0.5} for one in RUBRIC["criteria"]]}
+    run = run_sync(build_two_minds(rubric), options=RunOptions(place=stored.place)).id
+    page = visitor.open(f"/runs/{run}/what-if").page
+    shares = page.locator("[data-share]")
+    expect(shares).to_have_text(["50.0%", "50.0%"])
+    page.focus("#control-weight-0")
+    page.keyboard.press("End")
+    expect(shares).to_have_text(["66.7%", "33.3%"])
+
+    expect(page.locator("#what-if-shares")).to_contain_text("66.7%")
+    expect(page.locator(".control.changed .was")).to_have_text(["0.5"])
+
+
 @pytest.fixture(scope="module")
 def helped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, str]:
     """A store with a run of three judges that differ."""
@@ -110,7 +132,7 @@ def helped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, str]:
 
 def test_nothing_changed_is_what_is_stored(helped: tuple[Store, str]) -> None:
     """To the last digit, or every other answer would be off by as much."""
-    asked = ask_what_if(*helped)
+    asked = ask_what_if_of_run(*helped)
 
     assert (asked.found.moved, asked.found.flipped, asked.beyond) == (0, 0, 0)
     assert all(one.before == one.after for one in asked.found.variants)
@@ -130,8 +152,8 @@ def test_the_answer_is_what_a_rescore_gives(
     """The page answers by columns; a rescore goes through every judgment, exactly, with the file that was saved."""
     monkeypatch.chdir(tmp_path)
     store, run = helped
-    asked = ask_what_if(store, run, changed)
-    save_what_if(store, run, changed, "changed.yaml")
+    asked = ask_what_if_of_run(store, run, changed)
+    save_what_if_rubric_file(store, run, changed, "changed.yaml")
     table = load_run_columns(store, rescore_run(store, run, "changed.yaml")["run"]["id"])
     fails = table.marks["verdict"] == 0
 
@@ -145,7 +167,7 @@ def test_the_answer_is_what_a_rescore_gives(
 def test_a_rubric_comes_back_from_what_a_run_keeps_and_from_its_file(name: str, tmp_path: Path) -> None:
     """What is saved scores as what was shown: restored from the run, written, read."""
     rubric = load_rubric(name)
-    restored = restore_kept_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric))))
+    restored = restore_run_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric))))
     (tmp_path / "method.yaml").write_text(write_method_yaml(rubric.method), "utf-8")
     (tmp_path / "rubric.yaml").write_text(write_rubric_yaml(rubric, "method.yaml"), "utf-8")
 
@@ -162,14 +184,14 @@ def test_examples_of_a_criterion_come_back_too(tmp_path: Path) -> None:
     (tmp_path / "rubric.yaml").write_text(write_rubric_yaml(rubric, rubric.method.name), "utf-8")
 
     assert rubric.criteria[0].examples
-    assert restore_kept_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric)))) == rubric
+    assert restore_run_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric)))) == rubric
     assert load_rubric(tmp_path / "rubric.yaml") == rubric
 
 
 def test_ceilings_move_and_weights_that_must_sum_to_one_do() -> None:
     """Council refuses other sums: what is dragged is put in proportion."""
     council = load_rubric("council")
-    changed = change_rubric(council, {"weight-0": "0.7", "at-1": "2"})
+    changed = change_rubric_by_controls(council, {"weight-0": "0.7", "at-1": "2"})
 
     assert sum(one.weight for one in changed.criteria) == 1
     assert float(changed.criteria[0].weight) == pytest.approx(0.7 / 1.35)
@@ -203,9 +225,9 @@ def test_a_first_verdict_is_no_flip(tmp_path: Path) -> None:
     place = tmp_path / "store"
     run = run_sync(build_two_minds(WITHOUT_VERDICTS), options=RunOptions(place=place)).id
     with Store.open(place, {}) as store:
-        stored = build_what_if_page(ask_what_if(store, run))
-        gated = build_what_if_page(ask_what_if(store, run, {"gate-0": "5"}))
-        trend = load_eval_trend(store, "two-minds").points
+        stored = build_what_if_page(ask_what_if_of_run(store, run))
+        gated = build_what_if_page(ask_what_if_of_run(store, run, {"gate-0": "5"}))
+        trend = load_eval_history_trend(store, "two-minds").points
         progress = measure_labelling_progress(store, run, "ada")
         shown = build_run_page(load_run_head(store, run))
 
@@ -226,9 +248,10 @@ def test_the_map_says_where_the_winner_turns(tmp_path: Path) -> None:
     place = tmp_path / "store"
     run = run_sync(build_two_minds(), options=RunOptions(place=place)).id
     with Store.open(place, {}) as store:
-        found = map_run_weights(store, run)
+        found = map_weights_of_stored_run(store, run)
 
-    assert found is not None and (found.across, found.up) == ("depth", "brevity")
+    assert not isinstance(found, str)
+    assert (found.across, found.up) == ("depth", "brevity")
     assert all((winner == 0) == ((i + 0.5) * 6 > (j + 0.5) * 8) for i, j, winner in found.cells)
 
 
@@ -263,7 +286,7 @@ def test_sliders_of_weights_can_stand_where_the_weights_are(weights: tuple[float
     criteria = [{"id": f"c{at}", "asks": "Is it?", "weight": weight} for at, weight in enumerate(weights)]
     rubric = load_rubric({"name": "r", "scale": {"min": 1, "max": 10}, "criteria": criteria})
 
-    for one in (one for one in list_rubric_controls(rubric) if one.kind == "Weights"):
+    for one in (one for one in list_what_if_controls(rubric) if one.kind == "Weights"):
         steps = (one.value - one.low) / one.step
         assert one.low > 0 and one.low <= one.value and abs(steps - round(steps)) < 1e-9
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +9,12 @@ import pytest
 import requests
 from playwright.sync_api import expect
 
-from evenhand.testing import FakeServer
 from tests.cli.command import evenhand
 from tests.report.browser import Opened
 from tests.soak import SOAK
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import LONG_ID, QUESTIONS, StoredRuns
+from tests.web.watched_runs import HeldJudge, start_watched_run
 
 LARGEST_PAGE = 500_000
 WIDTHS = (400, 2560)
@@ -57,11 +54,26 @@ def test_head_is_answered_as_get_without_the_body(workbench: str, stored: Stored
         answer = requests.request(method, workbench + path, headers={"accept-encoding": "identity"}, timeout=30)
         return answer.status_code, {**answer.headers, "date": ""}, len(answer.content)
 
-    for path in (*list_pages(stored).values(), "/assets/report.css", "/runs/nothing", "/nowhere"):
+    for path in (
+        *list_pages(stored).values(),
+        "/assets/report.css",
+        "/runs/nothing",
+        "/nowhere",
+        "/docs",
+        "/openapi.json",
+        "/healthz",
+        "/readyz",
+        "/v1/rubrics",
+        "/v1/runs",
+        f"/v1/runs/{stored.runs[0]}",
+        "/v1/runs/nothing",
+    ):
         got, head = ask("GET", path), ask("HEAD", path)
         assert head == (*got[:2], 0), path
         assert got[2] == int(got[1]["content-length"]) > 0
-    assert ask("HEAD", f"/runs/{stored.runs[0]}/events")[0] == 405
+    streams = (f"/runs/{stored.runs[0]}/events", f"/v1/runs/{stored.runs[0]}/events", "/contests/none/events", "/mcp")
+    assert {ask("HEAD", path)[0] for path in streams} == {405}
+    assert ask("HEAD", "/v1/score")[0] == 405
 
 
 def find_axe_troubles(seen: Opened, **options: Any) -> list[str]:
@@ -79,7 +91,7 @@ def test_every_page_is_sound(visitor: Visitor, stored: StoredRuns) -> None:
     page that is wider than the screen or larger than half a megabyte.
     """
     for name, path in list_pages(stored).items():
-        seen = visitor.open(path, color_scheme="light", bypass_csp=False)
+        seen = visitor.open(path, color_scheme="light")
         expect(seen.page.locator("[aria-busy=true]")).to_have_count(0)
         size = len(seen.page.content().encode())
         wide = []
@@ -91,7 +103,7 @@ def test_every_page_is_sound(visitor: Visitor, stored: StoredRuns) -> None:
         light = find_axe_troubles(seen) if SOAK or name in READ_BY_ALL else []
         seen.page.evaluate("document.documentElement.dataset.theme = 'dark'")
         dark = find_axe_troubles(seen, runOnly=["color-contrast"]) if SOAK or name in READ_IN_THE_DARK else []
-        seen.page.context.close()
+        visitor.leave()
 
         assert (name, troubles, violations, wide, light, dark) == (name, [], [], [], [], [])
         assert size < LARGEST_PAGE, name
@@ -110,7 +122,7 @@ def test_hostile_texts_stay_texts(visitor: Visitor, stored: StoredRuns) -> None:
         assert "owned" not in seen.page.title() or "<script>" in seen.page.title()
         assert (path, scripts, pictures, seen.violations()) == (path, 0, 0, [])
         assert [one for one in seen.troubles if "404" not in one] == []
-        seen.page.context.close()
+        visitor.leave()
     seen = visitor.open(f"/runs/{hostile}/samples/0")
     assert LONG_ID[:20] in (seen.page.locator("h1").text_content() or "")
 
@@ -244,45 +256,9 @@ def test_a_rubric_is_checked_beside_its_lines_and_saved_as_a_new_file(
     assert "Is it brief?" in (tmp_path / "mine.yaml").read_text()
 
 
-class HeldJudge:
-    """A model that answers three times, and then when it is let."""
-
-    def __init__(self) -> None:
-        self.free = threading.Event()
-        self.server = FakeServer(self.answer)
-
-    def answer(self, body: dict[str, Any]) -> str:
-        """Yes to everything."""
-        if len(self.server.asked) > 3:
-            self.free.wait(30)
-        schema = body["response_format"]["json_schema"]["schema"]["properties"]["criteria"]["properties"]
-        said = {"evidence": [], "reason": "read", "answer": "yes"}
-        return json.dumps({"criteria": dict.fromkeys(schema, said)})
-
-
-@pytest.fixture
-def held() -> Iterator[HeldJudge]:
-    judge = HeldJudge()
-    with judge.server:
-        yield judge
-        judge.free.set()
-
-
-def start_watched_run(visitor: Visitor, held: HeldJudge) -> str:
-    """Have the service carry out a run that waits for its judge."""
-    eval: dict[str, Any] = {
-        "name": "watched",
-        "samples": [{"id": f"s{number}", "input": "?", "outputs": {"one": f"Orders {number}"}} for number in range(8)],
-        "rubric": {"criteria": ["Does it name the page?"]},
-        "judges": [held.server.judge],
-        "concurrency": 1,
-    }
-    return str(requests.post(f"{visitor.address}/v1/runs", json={"eval": eval}, timeout=30).json()["id"])
-
-
 def test_a_page_says_that_the_service_is_gone_and_recovers(visitor: Visitor, held: HeldJudge) -> None:
     """A page that goes on to say "running" has somebody wait for nothing."""
-    run = start_watched_run(visitor, held)
+    run = start_watched_run(visitor.address, held)
     page = visitor.open("/").page
     page.route("**/events", lambda route: route.abort())
     page.goto(f"{visitor.address}/runs/{run}")
@@ -296,7 +272,7 @@ def test_a_page_says_that_the_service_is_gone_and_recovers(visitor: Visitor, hel
 
 def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
     """Progress comes by itself; when the run is over, its verdict does."""
-    run = start_watched_run(visitor, held)
+    run = start_watched_run(visitor.address, held)
     seen = visitor.open(f"/runs/{run}")
     expect(seen.page.locator("#live")).to_contain_text("running", timeout=20_000)
     expect(seen.page.locator("#live .facts")).to_contain_text("of 8", timeout=20_000)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evenhand.errors import InputError, StoreError
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from evenhand.workflows import compare
 from evenhand.workflows.compare import CompareTerms
@@ -227,9 +227,9 @@ def test_force_that_nothing_needed_changes_nothing(store: Store) -> None:
 def test_a_killed_run_is_called_killed(store: Store) -> None:
     """Nobody should wait for the end of what has none; what is still at work is waited for."""
     keep_run(store, A, {"old": LOW, "new": HIGH}, state="stopped")
-    store.hold_run(A, f"{process_holder_name()}9")  # A number that was given out again: its first owner is dead.
+    store.hold_run(A, f"{name_lock_process()}9")  # A number that was given out again: its first owner is dead.
     killed, state = refused(store, A), compare_runs(store, A, terms=FORCED)["control"]["state"]
-    store.hold_run(A, process_holder_name())
+    store.hold_run(A, name_lock_process())
     running = refused(store, A)
 
     assert f"a run is not finished: {A} (killed) (evenhand run EVAL --resume finishes it;" in killed

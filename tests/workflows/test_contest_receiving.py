@@ -17,13 +17,13 @@ from evenhand import ContestError, Limits
 from evenhand.contest.task import ContestMode
 from evenhand.errors import StoreError
 from evenhand.models.connections import Connections
-from evenhand.store.contest_queues import ContestArrivals, ContestNews, ContestPosition
+from evenhand.store.contest_queues import ContestArrivals, ContestPosition, StoredContestNews
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contest_receiving import (
     ContestReceipt,
-    ContestReceiver,
-    SubmissionArrival,
+    ReceiveWorkflow,
+    SubmitWorkflowArrival,
     submit_to_contest,
 )
 from evenhand.workflows.live_contest import create_live_contest, list_due_contests, view_live_contest
@@ -63,18 +63,18 @@ def create(store: Store, name: str = "essay", mode: ContestMode = "quality_first
     return asyncio.run(begin())
 
 
-def receive(store: Store, *arrivals: SubmissionArrival) -> list[ContestReceipt | BaseException]:
+def receive(store: Store, *arrivals: SubmitWorkflowArrival) -> list[ContestReceipt | BaseException]:
     """Receive all of them at the same time, as a service does."""
 
     async def receive_all() -> list[ContestReceipt | BaseException]:
-        receiver = ContestReceiver(store)
+        receiver = ReceiveWorkflow(store)
         return await asyncio.gather(*map(receiver.receive, arrivals), return_exceptions=True)
 
     return asyncio.run(receive_all())
 
 
-def arrive(contest: str, author: str, id: str | None = None, text: str = "An essay.") -> SubmissionArrival:
-    return SubmissionArrival(contest=contest, author=author, text=text, id=id)
+def arrive(contest: str, author: str, id: str | None = None, text: str = "An essay.") -> SubmitWorkflowArrival:
+    return SubmitWorkflowArrival(contest=contest, author=author, text=text, id=id)
 
 
 def list_received(answers: list[ContestReceipt | BaseException]) -> list[ContestReceipt]:
@@ -177,7 +177,7 @@ def test_a_submission_that_comes_while_a_player_lets_go_is_due(postgresql_server
         later = store.now() + timedelta(days=1)
         player = threading.Thread(target=store.contests.settle_wake, args=(contest, later), kwargs={"seen": 1})
 
-        def make_rows(_: ContestNews) -> list[Row]:
+        def make_rows(_: StoredContestNews) -> list[Row]:
             player.start()
             _wait_for_somebody_who_waits(address)
             return [{"kind": "submission", "id": "ben", "author": "ben", "content": "{}"}]

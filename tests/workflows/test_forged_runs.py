@@ -16,7 +16,7 @@ from evenhand.workflows.audit import audit_run
 from evenhand.workflows.report import open_report
 from evenhand.workflows.runs import import_run, list_runs, load_run_head
 from evenhand.workflows.sensitivity import measure_run_sensitivity
-from evenhand.workflows.what_if import ask_what_if
+from evenhand.workflows.what_if import ask_what_if_of_run
 from tests.workflows.test_guests import GUEST, Json, Rows, forged, packed, unpacked
 
 MUTATIONS = 40
@@ -39,7 +39,7 @@ COMMANDS: dict[str, Callable[[], object]] = {
     "report": _read_report,
     "audit": lambda: audit_run(None, GUEST),
     "sensitivity": lambda: measure_run_sensitivity(None, GUEST, draws=20, seed=0, spread=0.5),
-    "what if": lambda: ask_what_if(None, GUEST),
+    "what if": lambda: ask_what_if_of_run(None, GUEST),
     "compare": lambda: compare(GUEST),
 }
 

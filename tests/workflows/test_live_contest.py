@@ -19,7 +19,7 @@ from evenhand.models.connections import Connections
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
-from evenhand.workflows.contest_files import load_task_to_send
+from evenhand.workflows.contest_files import load_user_task_to_send
 from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest
 from evenhand.workflows.contests import load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import (
@@ -30,7 +30,7 @@ from evenhand.workflows.live_contest import (
     view_live_contest,
     watch_contest,
 )
-from evenhand.workflows.sent_inputs import build_sent_task, parse_sent_task
+from evenhand.workflows.sent_inputs import build_task_for_service, parse_task_for_service
 from evenhand.workflows.webhooks import ContestHooks
 from tests.contest.answering import answer, counted, dialogue_of, server
 from tests.contest.building import task
@@ -400,8 +400,8 @@ def test_a_task_that_is_sent_to_a_service_is_the_same_task(tmp_path: Path) -> No
     named, _ = load_task(file, {})
     plain = Task(name="n", description="d", acceptance=("a",), mode="fastest_first")
 
-    assert parse_sent_task(json.loads(json.dumps(load_task_to_send(file))))[0] == named
-    assert parse_sent_task(build_sent_task(plain))[0] == plain
+    assert parse_task_for_service(json.loads(json.dumps(load_user_task_to_send(file))))[0] == named
+    assert parse_task_for_service(build_task_for_service(plain))[0] == plain
 
 
 def test_what_nobody_plays_is_overdue(store: Store, clock: Clock) -> None:

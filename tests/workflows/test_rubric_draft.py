@@ -19,7 +19,7 @@ from evenhand.workflows.rubric import check_rubric_file
 from evenhand.workflows.rubric_draft import (
     MOST_SCAFFOLD_CRITERIA,
     draft_rubric,
-    read_draft_examples,
+    load_examples_for_draft,
     scaffold_rubric_fields,
 )
 from tests.conftest import ROOT
@@ -160,10 +160,10 @@ def test_any_task_becomes_a_rubric_without_a_warning_or_is_refused(task: str) ->
 def test_examples_are_refused_with_their_line(line: str, says: str) -> None:
     """All faults at once, each where it is."""
     with pytest.raises(InputError, match=f"e.jsonl:2: {says}"):
-        read_draft_examples('{"output": "fine"}\n' + line, "e.jsonl")
+        load_examples_for_draft('{"output": "fine"}\n' + line, "e.jsonl")
 
 
 def test_examples_have_a_limit() -> None:
     """A prompt of a thousand outputs is a bill, not a draft."""
     with pytest.raises(InputError, match="21 examples are too many"):
-        read_draft_examples("\n".join([json.dumps({"output": "a"})] * 21), "e.jsonl")
+        load_examples_for_draft("\n".join([json.dumps({"output": "a"})] * 21), "e.jsonl")

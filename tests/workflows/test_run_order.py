@@ -5,14 +5,18 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.cli.compare import format_power_lines_for_terminal
 from evenhand.cli.plan_tables import format_planned_power_for_terminal
 from evenhand.errors import InputError
 from evenhand.stats.power import detectable_effect_at_power, power_of
 from evenhand.store.store import Store
+from evenhand.workflows.compare import CompareTerms, compare_runs
+from evenhand.workflows.compare_sides import requested_power_json
 from evenhand.workflows.history import load_history
 from evenhand.workflows.plan_power import plan_power
 from evenhand.workflows.runs import list_runs
 from tests.cli.command import evenhand
+from tests.compare.columns import column, compared
 from tests.runs.stored import keep_run, result
 
 FIRST, SECOND, THIRD = "20261116-090000-aaaaaa", "20261116-100000-bbbbbb", "20261116-110000-cccccc"
@@ -102,14 +106,38 @@ def test_a_plan_takes_the_scatter_of_the_last_run(store: Store) -> None:
     assert found is not None
     (one,) = found["treatments"]
     assert one["run"] == FIRST
-    assert one["detectable"] == pytest.approx(detectable_effect_at_power(40, one["sd"]), abs=1e-5)
-    assert power_of(40, one["detectable"], one["sd"]).power == pytest.approx(0.8, abs=1e-4)
+    assert one["detectable"] == pytest.approx(detectable_effect_at_power(40, one["sd"], step=1.0), abs=1e-5)
+    assert power_of(40, one["detectable"], one["sd"], step=1.0).power == pytest.approx(0.8, abs=1e-4)
     (shows, takes) = format_planned_power_for_terminal(found)
     assert shows == (
         f"power: 40 samples show a difference of {one['detectable']:.2f} points four times out of five "
         f"(standard deviation {one['sd']:.2f}, from run {FIRST})"
     )
     assert takes == f"0.5 points, the smallest that matters, takes {one['needed']} samples"
+
+
+@pytest.mark.parametrize(
+    "variants",
+    [
+        {"old": [3.0] * 12, "new": [5.0, 4.0, 2.0] * 4},
+        {"old": [3.0] * 12, "new": [3.1, 4.3, 2.2, 3.7, 4.9, 2.6, 3.4, 4.15, 2.9, 3.85, 3.05, 4.45]},
+        {"old": [3.0] * 12, "new": [5.0, 4.0, 2.0] * 4, "newer": [4.0, 2.5, 3.0] * 4},
+    ],
+    ids=["tied", "untied", "two treatments"],
+)
+def test_a_plan_and_a_comparison_say_the_same_of_one_run(store: Store, variants: dict[str, list[float]]) -> None:
+    """Samples that the smallest effect takes, and the chance that as many samples as there are show it."""
+    keep_run(store, FIRST, variants)
+
+    planned = plan_power(store, "desk", treatments=list(variants)[1:], pairs=12, smallest_effect=0.5, stated_sd=None)
+    asked = compare_runs(store, FIRST, terms=CompareTerms(power=True)).power
+
+    assert planned is not None
+    assert asked is not None
+    for one in planned["treatments"]:
+        told = asked[one["treatment"]]
+        assert one["needed"] == told["smallest"]["needed"]
+        assert one["power"] == pytest.approx(next(row["smallest"] for row in told["table"] if row["n"] == 12), abs=1e-4)
 
 
 def test_a_stated_scatter_goes_before_that_of_the_last_run(store: Store) -> None:
@@ -135,6 +163,33 @@ def test_a_plan_without_any_scatter_says_what_would_help() -> None:
     first, few = format_planned_power_for_terminal(found)
     assert first.startswith("power: what 12 samples can show is not known before a first run; --sd POINTS")
     assert few.startswith("below 20 samples")
+
+
+def test_clusters_are_not_called_samples() -> None:
+    """What a plan counts is what it names: three samples of a cluster are one observation."""
+    found = plan_power(None, "desk", treatments=["new"], pairs=10, smallest_effect=0.5, stated_sd=1.0, unit="cluster")
+
+    lines = format_planned_power_for_terminal(found)
+    assert lines[0].startswith("power: 10 clusters show a difference")
+    assert lines[1].endswith("takes 34 clusters")
+    assert lines[2].startswith("below 20 clusters only")
+    assert not any("sample" in line for line in lines)
+
+
+@pytest.mark.parametrize(("clusters", "unit"), [(None, "sample"), (8, "cluster"), (24, "sample")])
+def test_the_power_of_a_comparison_counts_what_it_names(clusters: int | None, unit: str) -> None:
+    """Of 24 samples in 8 clusters, 8 are independent; clusters of one sample are samples."""
+    old, new = [3.0] * 24, [3.0, 4.0, 3.5, 2.5, 4.5, 3.2] * 4
+    labels = range(24) if clusters is None else [place % clusters for place in range(24)]
+    found = compared(column(old), column(new), clusters=labels, samples=range(24))
+
+    told = requested_power_json(found)
+    badge = next(one for one in found.badges if one.name == "saturated")
+
+    assert (told["unit"], told["pairs"]) == (unit, clusters or 24)
+    assert all(f" {unit}s would" in line for line in format_power_lines_for_terminal(told) if "four times" in line)
+    assert f"{unit}s" in badge.says + badge.advice
+    assert (unit == "sample") == ("sample" in badge.says)
 
 
 def test_a_scatter_below_nothing_is_refused() -> None:

@@ -18,23 +18,23 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from evenhand import InputError
 from evenhand.models.connections import Connections
-from evenhand.service.engine import ContestEngine
+from evenhand.service.engine import ServiceContestEngine
 from evenhand.store.store import Store
 from evenhand.store.tables import OUTBOX
 from evenhand.workflows.webhooks import (
     AT_ONCE,
     MOST_ATTEMPTS,
-    HookTargets,
+    WebhookTargets,
     deliver_due_messages,
     derive_hook_secret,
-    is_public_address,
+    is_public_webhook_address,
     list_hook_messages,
     replay_hook_messages,
 )
 from tests.store.rows import CONTEST, contest_row
 
 Heard = list[tuple[dict[str, str], bytes]]
-PRIVATE = HookTargets(allow_private=True)
+PRIVATE = WebhookTargets(allow_private=True)
 
 
 class Clock:
@@ -107,7 +107,7 @@ def put(store: Store, target: str, *ids: str) -> None:
         connection.execute(insert(OUTBOX), rows)
 
 
-def deliver(store: Store, targets: HookTargets = PRIVATE) -> int:
+def deliver(store: Store, targets: WebhookTargets = PRIVATE) -> int:
     return asyncio.run(deliver_due_messages(store, targets))
 
 
@@ -167,12 +167,13 @@ def test_two_workers_do_not_send_a_message_twice(store: Store) -> None:
 
 def test_a_receiver_that_hears_nothing_does_not_hold_up_the_others(store: Store) -> None:
     """Whoever sends goes on at once as long as there are more: what was not heard is due later."""
-    engine = ContestEngine(store, Connections({}), PRIVATE)
+    engine = ServiceContestEngine(store, Connections({}), PRIVATE)
+    ids = [f"m{number}" for number in range(2 * AT_ONCE + 1)]
     with receive(lambda _: 503) as (url, heard):
-        put(store, url, *(f"m{number}" for number in range(2 * AT_ONCE + 1)))
+        put(store, url, *ids)
         asyncio.run(engine._tell_others())
 
-    assert len(heard) == 2 * AT_ONCE + 1
+    assert {headers["webhook-id"] for headers, _ in heard} == set(ids)
 
 
 def test_what_is_never_heard_is_put_aside_and_can_be_sent_again(store: Store, clock: Clock) -> None:
@@ -252,7 +253,7 @@ def test_nothing_is_sent_without_a_secret(store: Store, monkeypatch: pytest.Monk
 def test_a_private_or_plain_target_is_refused(url: str) -> None:
     """Whoever may hand in must not be able to call what only this machine can reach."""
     with pytest.raises(InputError):
-        HookTargets().check(url)
+        WebhookTargets().check(url)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +269,7 @@ def test_a_private_or_plain_target_is_refused(url: str) -> None:
 )  # fmt: skip
 def test_a_private_address_in_other_clothing_is_private(address: str) -> None:
     """A gateway or a tunnel passes on to the IPv4 address that an IPv6 address carries."""
-    assert not is_public_address(address)
+    assert not is_public_webhook_address(address)
 
 
 @pytest.mark.parametrize(
@@ -277,12 +278,12 @@ def test_a_private_address_in_other_clothing_is_private(address: str) -> None:
 )
 def test_a_public_address_is_public_in_any_clothing(address: str) -> None:
     """Behind NAT64 every name of the public network has such an address."""
-    assert is_public_address(address)
+    assert is_public_webhook_address(address)
 
 
 def test_a_public_target_is_taken() -> None:
     """By its address, or by a name of which every address is public."""
-    targets = HookTargets(
+    targets = WebhookTargets(
         resolve=lambda host: ["93.184.216.34"] if host == "public.example" else ["93.184.216.34", "::1"]
     )
 
@@ -296,7 +297,7 @@ def test_a_name_that_leads_elsewhere_by_now_is_not_called(store: Store) -> None:
     """What it was when it was checked says nothing about what it is when it is called."""
     with receive(lambda _: 200) as (url, heard):
         put(store, url.replace("http://127.0.0.1", "https://localhost"), "m1")
-        deliver(store, HookTargets(resolve=lambda _: ["93.184.216.34"]))
+        deliver(store, WebhookTargets(resolve=lambda _: ["93.184.216.34"]))
 
     assert heard == []
     assert "private network" in list_hook_messages(store)[0]["failure"]

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from evenhand.calibrate.edit_proposals import JudgedCase, make_case_example
+from evenhand.calibrate.edit_proposals import JudgedCase, make_alignment_example
 from evenhand.calibrate.human_scale import fit_calibration_knots
 from evenhand.calibrate.labelled_outputs import Integers, LabelledOutputs
 from evenhand.calibrate.labels import HumanLabelQuestion
@@ -21,7 +21,7 @@ from evenhand.calibrate.rubric_edits import (
     RubricEdit,
     UseCalibrationMap,
     apply_rubric_edit,
-    list_edited_parts,
+    list_criteria_after_rubric_edits,
 )
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import MOST_EXAMPLE_TOKENS, CriterionExample
@@ -78,7 +78,7 @@ def divide_labelled_samples(labelled: LabelledOutputs, rng: np.random.Generator)
     return DividedSamples(drafting=np.flatnonzero(drafting), deciding=np.flatnonzero(~drafting))
 
 
-def draft_candidates(
+def draft_alignment_candidates(
     rubric: Rubric, cases: Sequence[JudgedCase], proposed: Sequence[RubricEdit], held_out: Sequence[str]
 ) -> tuple[tuple[CandidateRubric, ...], tuple[RefusedEdit, ...]]:
     """The rubrics to try, the present one first: with more or fewer examples, and with each proposed edit alone."""
@@ -99,7 +99,7 @@ def _list_example_edits(rubric: Rubric, cases: Sequence[JudgedCase]) -> Iterator
     """For each number of examples, so many for every criterion that has labels."""
     for count in EXAMPLE_COUNTS:
         drawn = {
-            id: draw_examples([one for one in cases if one.criterion == id], rubric, id, count)
+            id: draw_alignment_examples([one for one in cases if one.criterion == id], rubric, id, count)
             for id, leaf in rubric.leaves.items()
             if leaf.judged
         }
@@ -111,7 +111,7 @@ def _list_example_edits(rubric: Rubric, cases: Sequence[JudgedCase]) -> Iterator
 _SHOWN = "people's labels, shown where the judge was furthest from them"
 
 
-def draw_examples(
+def draw_alignment_examples(
     cases: Sequence[JudgedCase], rubric: Rubric, criterion: str, count: int
 ) -> tuple[CriterionExample, ...]:
     """The cases on which the judge was furthest from people, of each level of people's at most half."""
@@ -119,7 +119,7 @@ def draw_examples(
     longest = (MOST_EXAMPLE_TOKENS // count - 1) * BYTES_PER_TOKEN
     drawn: list[CriterionExample] = []
     for case in sorted(cases, key=lambda one: -one.measure_disagreement(scale)):
-        example = make_case_example(case, scale, most=longest)
+        example = make_alignment_example(case, scale, most=longest)
         if example is not None and sum(one.score == example.score for one in drawn) * 2 < count:
             drawn.append(example)
         if len(drawn) == count:
@@ -143,7 +143,9 @@ def tabulate_candidate_answers(
     for layer, (candidate, said) in enumerate(zip(tried, answers, strict=True)):
         for row, place in enumerate(places):
             for column, question in enumerate(questions):
-                parts = [said.get((int(place), id)) for id in list_edited_parts(candidate.edits, question.id)]
+                parts = [
+                    said.get((int(place), id)) for id in list_criteria_after_rubric_edits(candidate.edits, question.id)
+                ]
                 given = [float(one) for one in parts if one is not None]
                 if len(given) == len(parts):
                     table[layer, row, column] = sum(given) / len(given)
@@ -175,7 +177,7 @@ def conclude_alignment(
     return AlignedRubric(
         rubric=kept,
         edits=edits,
-        why="" if selection.kept else _explain_present_rubric_stands(selection, len(tried)),
+        why="" if selection.kept else _explain_alignment_keeps_rubric(selection, len(tried)),
         selection=selection,
         tried=tuple(tried),
         refused=tuple(refused),
@@ -192,7 +194,7 @@ def _list_map_edits(data: CandidateAnswers, questions: Sequence[HumanLabelQuesti
             yield UseCalibrationMap(criterion=question.id, knots=knots, reason="the judge's scores lie off people's")
 
 
-def _explain_present_rubric_stands(selection: NestedSelection, rubrics: int) -> str:
+def _explain_alignment_keeps_rubric(selection: NestedSelection, rubrics: int) -> str:
     if selection.chosen == 0:
         return "no other rubric has a lower error on the samples that decide"
     if selection.fall <= 0:

@@ -32,9 +32,9 @@ from evenhand.judging.fence import MaterialPiece, neutralize_untrusted_prompt_te
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeQuestion,
+    JudgeReplyReading,
     JudgeSetup,
     PromptOutline,
-    ReplyReading,
     ask_judge_questions,
     compose_judge_request,
 )
@@ -80,7 +80,7 @@ class ProposedEdits:
     why_not: str = ""
 
 
-def choose_cases_to_show(rubric: Rubric, cases: Sequence[JudgedCase]) -> list[JudgedCase]:
+def choose_alignment_cases_to_show(rubric: Rubric, cases: Sequence[JudgedCase]) -> list[JudgedCase]:
     """Those that differ most, and as many others as fit: a rule must leave alone what is right; none if all agree."""
     known = [one for one in cases if one.criterion in rubric.leaves]
     apart = sorted(known, key=lambda one: -one.measure_disagreement(rubric.leaves[one.criterion].scale))
@@ -97,15 +97,15 @@ def ask_for_rubric_edits(rubric: Rubric, cases: Sequence[JudgedCase], manner: Ju
         criteria=format_criteria_prompt(list_judged_criteria(rubric), prompts),
         form=_PROPOSAL_FORM,
     )
-    pieces = list(_list_case_pieces(rubric, cases))
-    outline = PromptOutline(halves=halves, ids=(EDITS_KEY,), schema=_build_proposal_schema(rubric))
+    pieces = list(_list_alignment_case_pieces(rubric, cases))
+    outline = PromptOutline(halves=halves, ids=(EDITS_KEY,), schema=_build_edit_proposal_schema(rubric))
     request = compose_judge_request(PROPOSAL, outline, pieces, manner)
 
-    def read(reply: str) -> ReplyReading[tuple[RubricEdit, ...]]:
-        entries = _find_edits_in_reply(reply)
+    def read(reply: str) -> JudgeReplyReading[tuple[RubricEdit, ...]]:
+        entries = _find_proposed_edits(reply)
         if entries is None:
-            return ReplyReading(faults={EDITS_KEY: Missing.unreadable(prompts.say("missing"))})
-        return ReplyReading(items={EDITS_KEY: tuple(_read_proposed_edits(rubric, entries, cases))}, data=entries)
+            return JudgeReplyReading(faults={EDITS_KEY: Missing.unreadable(prompts.say("missing"))})
+        return JudgeReplyReading(items={EDITS_KEY: tuple(_read_proposed_edits(rubric, entries, cases))}, data=entries)
 
     (reading,) = yield from ask_judge_questions([JudgeQuestion(request, read, pieces)], prompts)
     if EDITS_KEY not in reading.items:
@@ -114,17 +114,17 @@ def ask_for_rubric_edits(rubric: Rubric, cases: Sequence[JudgedCase], manner: Ju
     return ProposedEdits(edits=edits, why_not="" if edits else "none of what was proposed is an edit of this rubric")
 
 
-def _list_case_pieces(rubric: Rubric, cases: Sequence[JudgedCase]) -> Iterator[MaterialPiece]:
+def _list_alignment_case_pieces(rubric: Rubric, cases: Sequence[JudgedCase]) -> Iterator[MaterialPiece]:
     for number, case in enumerate(cases, start=1):
         scale = rubric.leaves[case.criterion].scale
-        judge = "nothing" if case.judge is None else _spell_answer(case.judge, scale)
-        said = f"people answered {_spell_answer(case.people, scale)}, the judge {judge}"
+        judge = "nothing" if case.judge is None else _spell_people_answer(case.judge, scale)
+        said = f"people answered {_spell_people_answer(case.people, scale)}, the judge {judge}"
         yield f"Case {number}, criterion {case.criterion}: {said}", f"case-{number}", case.passage[:LONGEST_CASE]
         if case.why.strip():
             yield f"What the judge said of case {number}", f"case-{number}-why", case.why[:LONGEST_CASE]
 
 
-def _spell_answer(value: Fraction, scale: Scale) -> str:
+def _spell_people_answer(value: Fraction, scale: Scale) -> str:
     return ("yes" if value > Fraction(1, 2) else "no") if scale.yes_no else format_fraction(value, 2)
 
 
@@ -136,7 +136,7 @@ _PROPOSAL_FORM = """{
 }"""
 
 
-def _build_proposal_schema(rubric: Rubric) -> AnswerSchema:
+def _build_edit_proposal_schema(rubric: Rubric) -> AnswerSchema:
     part = build_reply_schema({"id": TEXT_SCHEMA, "asks": TEXT_SCHEMA})
     edit = build_reply_schema(
         {
@@ -152,7 +152,7 @@ def _build_proposal_schema(rubric: Rubric) -> AnswerSchema:
     return build_reply_schema({EDITS_KEY: {"type": "array", "maxItems": MOST_PROPOSALS, "items": edit}})
 
 
-def _find_edits_in_reply(text: str) -> list[Mapping[str, object]] | None:
+def _find_proposed_edits(text: str) -> list[Mapping[str, object]] | None:
     """The last complete list of edits in a reply."""
     for value in reversed(find_json_values_in_reply(text)):
         data = value.data.get(EDITS_KEY) if isinstance(value.data, dict) else None
@@ -173,28 +173,28 @@ def _read_proposed_edits(
 def _read_proposed_edit(rubric: Rubric, entry: Mapping[str, object], cases: Sequence[JudgedCase]) -> RubricEdit | None:
     """The edit that an entry is; None where it is none."""
     kind, criterion = entry.get("kind"), str(entry.get("criterion", ""))
-    text, reason = _read_line(entry.get("text")), _read_line(entry.get("reason"))[:LONGEST_REASON]
+    text, reason = _read_proposed_line(entry.get("text")), _read_proposed_line(entry.get("reason"))[:LONGEST_REASON]
     if criterion not in rubric.leaves:
         return None
     if kind == "clause" and text:
         return AddClause(criterion=criterion, clause=text, reason=reason)
     if kind == "question" and text:
         return SharpenQuestion(criterion=criterion, asks=text, reason=reason)
-    if kind == "anchor" and text and (level := _read_number(entry.get("level"))) is not None:
+    if kind == "anchor" and text and (level := _read_proposed_number(entry.get("level"))) is not None:
         return ReplaceAnchor(criterion=criterion, level=level, text=text, reason=reason)
     if kind == "split" and isinstance(given := entry.get("parts"), list):
-        named = [(str(one.get("id")), _read_line(one.get("asks"))) for one in given if isinstance(one, dict)]
+        named = [(str(one.get("id")), _read_proposed_line(one.get("asks"))) for one in given if isinstance(one, dict)]
         if all(_PART_ID.fullmatch(id) and asks for id, asks in named):
             return SplitCriterion(criterion=criterion, parts=tuple(named), reason=reason)
-    number = _read_number(entry.get("case")) if kind == "counter-example" else None
+    number = _read_proposed_number(entry.get("case")) if kind == "counter-example" else None
     if number is not None and number.denominator == 1 and 1 <= number <= len(cases):
-        example = make_case_example(cases[int(number) - 1], rubric.leaves[criterion].scale, text)
+        example = make_alignment_example(cases[int(number) - 1], rubric.leaves[criterion].scale, text)
         if example is not None and cases[int(number) - 1].criterion == criterion:
             return AddCounterExample(criterion=criterion, example=example, reason=reason)
     return None
 
 
-def make_case_example(
+def make_alignment_example(
     case: JudgedCase, scale: Scale, why: str = "", most: int = LONGEST_CASE
 ) -> CriterionExample | None:
     """A case as an example: its passage, and people's mean on the nearest level; None where that is between two."""
@@ -210,13 +210,13 @@ def make_case_example(
     return CriterionExample(passage=passage, score=score, why=why)
 
 
-def _read_line(value: object) -> str:
+def _read_proposed_line(value: object) -> str:
     """A text on one line that holds nothing a model could take for a tag or a turn; else nothing."""
     line = " ".join(value.split()) if isinstance(value, str) else ""
     return line if neutralize_untrusted_prompt_text(line) == line else ""
 
 
-def _read_number(value: object) -> Fraction | None:
+def _read_proposed_number(value: object) -> Fraction | None:
     if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
         return Fraction(value.strip())
     try:

@@ -201,7 +201,7 @@ class HumanLabelledOutputColumns:
         return found
 
 
-def average_by_sample(table: RunTable, variant: int, column: Floats) -> Floats:
+def average_people_by_sample(table: RunTable, variant: int, column: Floats) -> Floats:
     """A column of results as one of samples, for one variant: the mean over repeats."""
     keys = np.arange(len(table.samples)) * len(table.variants) + variant
     return HumanLabelledOutputColumns(table, keys).mean(column)

@@ -12,15 +12,22 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from evenhand.errors import Fault, InputError, suggest_close_word_in_error, suggest_known_word_in_error
+from evenhand.errors import (
+    Fault,
+    InputError,
+    RepeatedErrorFaults,
+    suggest_close_word_in_error,
+    suggest_known_word_in_error,
+)
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonShape
 from evenhand.files.parsing import DuplicateKeyJsonObject, decode_json, explain_json_error
 from evenhand.model.scale import to_exact_fraction
 from evenhand.runs.columns import RunTable
-from evenhand.runs.kept_texts import format_output_digest
+from evenhand.runs.kept_texts import format_run_output_digest
 from evenhand.wording import join_names, pluralize_count
 
 LABEL_SCHEMA = 2  # The first had no `output`, `chance` and `batch`, and does not say its number.
@@ -79,13 +86,17 @@ def read_human_labels(text: str, where: str, table: RunTable) -> tuple[Label, ..
     waiting = 0
     found: dict[_LabelKey, tuple[int, Label]] = {}
     faults: list[Fault] = []
+    shared, lines = RepeatedErrorFaults(faults), 0
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
+        lines += 1
         try:
             label = reader.label(line)
         except InputError as error:
-            faults += [replace(fault, where=f"{where}:{number}") for fault in error.faults]
+            told = len(faults)
+            faults += error.faults
+            shared.locate_since(told, partial(replace, where=f"{where}:{number}"))
             continue
         if label is None:
             waiting += 1
@@ -94,6 +105,7 @@ def read_human_labels(text: str, where: str, table: RunTable) -> tuple[Label, ..
         if first != number:
             what = f"{label.rater} labelled this in line {first} already"
             faults.append(Fault(what, "keep one of them", where=f"{where}:{number}"))
+    shared.join_repeats(lines, "lines")
     if waiting and not found and not faults:
         count = pluralize_count(waiting, "line waits", "lines wait")
         faults.append(Fault(f"no labels in it yet: {count} for a score", "put a number in place of null", where=where))
@@ -205,13 +217,13 @@ def _read_label_provenance(fields: Mapping[str, object], faults: list[Fault]) ->
     """When it was given, what it is about and how that was chosen, as far as the line says."""
     at, output, chance = (fields.get(name) for name in ("at", "output", "chance"))
     batch, schema = (fields.get(name) for name in ("batch", "schema"))
-    if at is not None and not (isinstance(at, str) and _is_time_with_zone(at)):
+    if at is not None and not (isinstance(at, str) and _is_label_time_with_zone(at)):
         faults.append(Fault(f"at is not a time with its zone: {at!r}", "as in 2026-11-16T09:00:00+00:00"))
     if output is not None and not (isinstance(output, str) and _OUTPUT_DIGEST.fullmatch(output)):
         faults.append(Fault("output is not the digest of a text", "the first 16 hexadecimal digits of its SHA-256"))
     if batch is not None and (not isinstance(batch, int) or isinstance(batch, bool) or batch < 1):
         faults.append(Fault("batch must be a whole number from 1", "leave batch and chance as labels next wrote them"))
-    exact = _read_exact_chance(chance)
+    exact = _read_label_chance(chance)
     if chance is not None and exact is None:
         faults.append(Fault("chance must be a number above 0, up to 1", "leave it as labels next wrote it"))
     if (chance is None) != (batch is None):
@@ -224,7 +236,7 @@ def _read_label_provenance(fields: Mapping[str, object], faults: list[Fault]) ->
     return {"at": at, "output": output, "chance": exact, "batch": batch, "schema": schema}
 
 
-def _read_exact_chance(value: object) -> Fraction | None:
+def _read_label_chance(value: object) -> Fraction | None:
     if not isinstance(value, int | Decimal) or isinstance(value, bool):
         return None
     try:
@@ -234,7 +246,7 @@ def _read_exact_chance(value: object) -> Fraction | None:
     return chance if 0 < chance <= 1 else None
 
 
-def _is_time_with_zone(text: str) -> bool:
+def _is_label_time_with_zone(text: str) -> bool:
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
@@ -323,7 +335,7 @@ class BoundLabels:
 
 def bind_labels_to_outputs(table: RunTable, labels: Sequence[Label]) -> BoundLabels:
     """Sort labels by whether the output that they are about is the run's; any of its repeats will do."""
-    texts = _list_output_digests(table) if any(one.output for one in labels) else {}
+    texts = _list_labelled_output_digests(table) if any(one.output for one in labels) else {}
     void, kept, unbound = [], [], 0
     for label in labels:
         known = texts.get((label.sample, label.variant), set())
@@ -335,7 +347,7 @@ def bind_labels_to_outputs(table: RunTable, labels: Sequence[Label]) -> BoundLab
     return BoundLabels(labels=tuple(kept), void=tuple(void), unbound=unbound)
 
 
-def _list_output_digests(table: RunTable) -> dict[tuple[str, str], set[str]]:
+def _list_labelled_output_digests(table: RunTable) -> dict[tuple[str, str], set[str]]:
     """The digests of each output that has a text, by sample and variant."""
     found: dict[tuple[str, str], set[str]] = {}
     for sample, variant, number in zip(
@@ -343,7 +355,7 @@ def _list_output_digests(table: RunTable) -> dict[tuple[str, str], set[str]]:
     ):
         if number:
             key = table.samples[sample], table.variants[variant]
-            found.setdefault(key, set()).add(format_output_digest(number))
+            found.setdefault(key, set()).add(format_run_output_digest(number))
     return found
 
 

@@ -74,23 +74,28 @@ def select_rubric_by_nested_cv(
     data: CandidateAnswers, rng: np.random.Generator, *, deals: int = DEALS
 ) -> NestedSelection:
     """Choose inside, measure outside, and keep the choice only if the error falls by more than chance explains."""
-    rows = _number_units(data)
+    rows = _number_labelled_units(data)
     folds = rng.permutation(np.arange(rows.units) % min(FOLDS, rows.units))
-    first = _select_in_folds(rows, folds, rows.people[None])
-    observed = _studentise(first.gains)[0]
+    first = _select_rubric_in_label_folds(rows, folds, rows.people[None])
+    observed = _studentise_alignment_gains(first.gains)[0]
     reached = 0
     for start in range(0, deals, DEALS_AT_ONCE):
         dealt = _deal_labels(rows, min(DEALS_AT_ONCE, deals - start), rng)
-        reached += int((_studentise(_select_in_folds(rows, folds, dealt).gains) >= observed - 10.0**-_DIGITS).sum())
+        reached += int(
+            (
+                _studentise_alignment_gains(_select_rubric_in_label_folds(rows, folds, dealt).gains)
+                >= observed - 10.0**-_DIGITS
+            ).sum()
+        )
     gains, before = first.gains[0], first.before[0]
     dealt_chance = (1 + reached) / (1 + deals)
-    chance = max(dealt_chance, _test_paired_gains(gains, rng))
+    chance = max(dealt_chance, _test_alignment_gains(gains, rng))
     chosen = int(first.totals[0].argmin())
     return NestedSelection(
         chosen=chosen,
         kept=chosen != 0 and chance <= MOST_CHANCE,
-        before=_bound_error(before),
-        after=_bound_error(before - gains),
+        before=_bound_alignment_error(before),
+        after=_bound_alignment_error(before - gains),
         fall=float(gains.mean()),
         chance=chance,
         errors=tuple(float(one) / rows.units for one in first.totals[0]),
@@ -124,7 +129,7 @@ class _FoldedSelection:
     totals: Floats
 
 
-def _number_units(data: CandidateAnswers) -> _NumberedRows:
+def _number_labelled_units(data: CandidateAnswers) -> _NumberedRows:
     labelled = np.isfinite(data.people)
     kept = np.flatnonzero(labelled.any(axis=1))
     order = kept[np.lexsort((data.variant[kept], data.unit[kept]))]
@@ -157,11 +162,11 @@ def _deal_labels(rows: _NumberedRows, deals: int, rng: np.random.Generator) -> F
     return rows.people[source]
 
 
-def _select_in_folds(rows: _NumberedRows, folds: Integers, people: Floats) -> _FoldedSelection:
+def _select_rubric_in_label_folds(rows: _NumberedRows, folds: Integers, people: Floats) -> _FoldedSelection:
     """Nested cross-validation under several deals of labels at once."""
     count = int(folds.max()) + 1
-    fixed = np.stack([_sum_unit_errors(rows, one[None], people) for one in rows.answers], axis=1)
-    mapped, inside = _map_in_folds(rows, folds, people)
+    fixed = np.stack([_sum_judge_errors_by_unit(rows, one[None], people) for one in rows.answers], axis=1)
+    mapped, inside = _map_judge_in_label_folds(rows, folds, people)
     outside = np.concatenate([fixed, mapped[:, None]], axis=1)
     by_fold = fixed @ np.eye(count)[folds]
     train = by_fold.sum(axis=-1, keepdims=True) - by_fold
@@ -171,7 +176,7 @@ def _select_in_folds(rows: _NumberedRows, folds: Integers, people: Floats) -> _F
     return _FoldedSelection(gains, fixed[:, 0], picks, np.round(outside.sum(axis=-1), _DIGITS))
 
 
-def _sum_unit_errors(rows: _NumberedRows, said: Floats, people: Floats) -> Floats:
+def _sum_judge_errors_by_unit(rows: _NumberedRows, said: Floats, people: Floats) -> Floats:
     """The mean error of each unit over its labelled answers, as a share of the scale; by deal."""
     errors = np.abs(said - people) / (rows.high - rows.low)
     errors = np.where(np.isnan(said), MISSING_ERROR, errors)
@@ -180,7 +185,7 @@ def _sum_unit_errors(rows: _NumberedRows, said: Floats, people: Floats) -> Float
     return means
 
 
-def _map_in_folds(rows: _NumberedRows, folds: Integers, people: Floats) -> tuple[Floats, Floats]:
+def _map_judge_in_label_folds(rows: _NumberedRows, folds: Integers, people: Floats) -> tuple[Floats, Floats]:
     """Errors of a map of the present answers: of each unit by a map fitted without its fold; and, for every fold, the
     sum over the others by maps that were fitted without either.
     """
@@ -188,16 +193,18 @@ def _map_in_folds(rows: _NumberedRows, folds: Integers, people: Floats) -> tuple
     outside = np.zeros((len(people), rows.units))
     inside = np.zeros((len(people), count))
     for left in range(count):
-        errors = _sum_unit_errors(rows, _map_answers(rows, people, fold != left), people)
+        errors = _sum_judge_errors_by_unit(rows, _map_judge_answers_to_people(rows, people, fold != left), people)
         outside[:, folds == left] = errors[:, folds == left]
         for other in range(count):
             if other != left:
-                errors = _sum_unit_errors(rows, _map_answers(rows, people, (fold != left) & (fold != other)), people)
+                errors = _sum_judge_errors_by_unit(
+                    rows, _map_judge_answers_to_people(rows, people, (fold != left) & (fold != other)), people
+                )
                 inside[:, left] += errors[:, folds == other].sum(axis=-1)
     return outside, inside
 
 
-def _map_answers(rows: _NumberedRows, people: Floats, fitted: NDArray[np.bool_]) -> Floats:
+def _map_judge_answers_to_people(rows: _NumberedRows, people: Floats, fitted: NDArray[np.bool_]) -> Floats:
     """The present answers through a line fitted on some rows, as `calibrate` fits it; by deal."""
     said = np.broadcast_to(rows.answers[0], people.shape)
     used = fitted[:, None] & np.isfinite(said) & np.isfinite(people)
@@ -214,14 +221,14 @@ def _map_answers(rows: _NumberedRows, people: Floats, fitted: NDArray[np.bool_])
     return mapped
 
 
-def _studentise(gains: Floats) -> Floats:
+def _studentise_alignment_gains(gains: Floats) -> Floats:
     """The sum of gains over the root of their squares, 0 where there is none: many changes alone impress nobody."""
     squares = (gains**2).sum(axis=-1)
     scaled: Floats = gains.sum(axis=-1) / np.sqrt(np.where(squares > 0, squares, 1.0))
     return scaled
 
 
-def _test_paired_gains(gains: Floats, rng: np.random.Generator) -> float:
+def _test_alignment_gains(gains: Floats, rng: np.random.Generator) -> float:
     """The chance of gains like these, one-sided, if each were as likely a loss."""
     if len(gains) < 2 or not gains.any():
         return 1.0
@@ -229,6 +236,6 @@ def _test_paired_gains(gains: Floats, rng: np.random.Generator) -> float:
     return test.p / 2 if test.estimate > 0 else 1 - test.p / 2
 
 
-def _bound_error(errors: Floats) -> RateInterval:
+def _bound_alignment_error(errors: Floats) -> RateInterval:
     """The mean of shares with an interval that is too wide rather than too short: none varies more than 0 and 1."""
     return exact_share_interval(errors.clip(0.0, 1.0))

@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 
 from evenhand.calibrate.jackknife import Floats
-from evenhand.calibrate.labelled_outputs import average_by_sample
+from evenhand.calibrate.labelled_outputs import average_people_by_sample
 from evenhand.calibrate.labels import Label
 from evenhand.calibrate.people_scale import PeopleScaleEstimate
 from evenhand.errors import Fault, InputError
@@ -71,8 +71,8 @@ def choose_next_labels(
     left = np.array([place for place in np.flatnonzero(outputs) if place not in known], dtype=np.int64)
     if not len(left):
         raise InputError(Fault("every sample with an output has a label", "nothing is left to draw"))
-    near, apart = _measure_nearness(table, gate, span)[left], _measure_disagreement(table)[left]
-    priorities, parts = mix_draw_priorities(near, apart)
+    near, apart = _measure_nearness_of_unlabelled(table, gate, span)[left], _measure_disagreement(table)[left]
+    priorities, parts = mix_label_draw_priorities(near, apart)
     wanted = min(len(left), max(1, math.ceil(count / float(outputs[left].mean()))))
     batch = 1 + max((*(one.batch or 0 for one in labels), *drawn_before.values()), default=0)
     chances = spread_chances(priorities, wanted)
@@ -95,11 +95,11 @@ def choose_next_labels(
     )
 
 
-def _measure_nearness(table: RunTable, gate: float | None, span: tuple[float, float]) -> Floats:
+def _measure_nearness_of_unlabelled(table: RunTable, gate: float | None, span: tuple[float, float]) -> Floats:
     """Of each sample: 1 where the score of an output is on the gate, 0 where all are a quarter of the scale away."""
     if gate is None:
         return np.zeros(len(table.samples))
-    return _find_largest_of_variants(table, measure_nearness_to_gate(table.score, gate, span))
+    return _find_largest_of_unlabelled_variants(table, measure_nearness_to_gate(table.score, gate, span))
 
 
 def measure_nearness_to_gate(scores: Floats, gate: float, span: tuple[float, float]) -> Floats:
@@ -116,16 +116,18 @@ def _measure_disagreement(table: RunTable) -> Floats:
     counts = there.sum(axis=0)
     mean = np.where(there, reviews, 0.0).sum(axis=0) / np.maximum(counts, 1)
     squares = np.where(there, (np.array(reviews) - mean) ** 2, 0.0).sum(axis=0)
-    return _find_largest_of_variants(table, np.where(counts > 1, np.sqrt(squares / np.maximum(counts, 1)), np.nan))
+    return _find_largest_of_unlabelled_variants(
+        table, np.where(counts > 1, np.sqrt(squares / np.maximum(counts, 1)), np.nan)
+    )
 
 
-def _find_largest_of_variants(table: RunTable, column: Floats) -> Floats:
-    found = [average_by_sample(table, number, column) for number in range(len(table.variants))]
+def _find_largest_of_unlabelled_variants(table: RunTable, column: Floats) -> Floats:
+    found = [average_people_by_sample(table, number, column) for number in range(len(table.variants))]
     largest: Floats = np.maximum(0.0, np.nan_to_num(np.stack(found), nan=0.0).max(axis=0))
     return largest
 
 
-def mix_draw_priorities(near: Floats, apart: Floats) -> tuple[Floats, dict[str, float]]:
+def mix_label_draw_priorities(near: Floats, apart: Floats) -> tuple[Floats, dict[str, float]]:
     """A priority for each sample, and how much of the draw goes by what; a part that tells nothing goes to chance."""
     parts = {"near_gate": near, "judges_disagree": apart}
     share = (1 - RANDOM_PART) / len(parts)
@@ -155,7 +157,7 @@ class ExpectedWidth:
     at: int
 
 
-def expect_interval_widths(estimates: Sequence[PeopleScaleEstimate], more: int) -> Iterator[ExpectedWidth]:
+def expect_widths_with_more_labels(estimates: Sequence[PeopleScaleEstimate], more: int) -> Iterator[ExpectedWidth]:
     """The width of each estimate now, and with so many labelled samples more, if labels go on as they are."""
     for one in estimates:
         then = min(one.labelled + more, one.outputs)
@@ -169,7 +171,7 @@ def expect_interval_widths(estimates: Sequence[PeopleScaleEstimate], more: int) 
             labelled=one.labelled,
             labelled_then=then,
             now=None if one.people is None else one.people.high - one.people.low,
-            then=None if spread is None else _expect_width(spread, at, one.outputs),
+            then=None if spread is None else _expect_width_with_more_labels(spread, at, one.outputs),
             at=at,
         )
 
@@ -178,11 +180,11 @@ def _find_spread_of_labels(one: PeopleScaleEstimate) -> float | None:
     """The standard deviation that the interval of now rests on; without one, that of the judges' scores."""
     if one.people is None or one.labelled >= one.outputs:
         return one.spread
-    unit = _expect_width(1.0, one.labelled, one.outputs)
+    unit = _expect_width_with_more_labels(1.0, one.labelled, one.outputs)
     return (one.people.high - one.people.low) / unit if unit else None
 
 
-def _expect_width(spread: float, labelled: int, outputs: int) -> float:
+def _expect_width_with_more_labels(spread: float, labelled: int, outputs: int) -> float:
     """Of Student's interval with the finite-population correction."""
     if labelled >= outputs:
         return 0.0
@@ -194,7 +196,7 @@ FIRST_ROUND, SECOND_ROUND = 1, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedOutput:
+class QueuedOutputToLabel:
     """An output in a queue: `place` is where its draw has it, `round` 2 where the person has labelled it before."""
 
     batch: int
@@ -207,7 +209,7 @@ class QueuedOutput:
         return f"{self.batch}.{self.place}.{self.round}"
 
 
-def order_label_queue(batch: int, outputs: int, *, seed: int, rater: str) -> list[QueuedOutput]:
+def order_label_queue(batch: int, outputs: int, *, seed: int, rater: str) -> list[QueuedOutputToLabel]:
     """The queue of one person for one draw, the same each time; what comes again stood in its first half."""
     rng = random.Random(f"{seed}/{batch}/{rater}")
     places = list(range(outputs))
@@ -215,8 +217,8 @@ def order_label_queue(batch: int, outputs: int, *, seed: int, rater: str) -> lis
     early = places[: max(1, len(places) // 2)]
     again = rng.sample(early, min(len(early), -(-outputs // AGAIN_SHARE))) if outputs > 1 else []
     return [
-        *(QueuedOutput(batch=batch, place=place, round=FIRST_ROUND) for place in places),
-        *(QueuedOutput(batch=batch, place=place, round=SECOND_ROUND) for place in again),
+        *(QueuedOutputToLabel(batch=batch, place=place, round=FIRST_ROUND) for place in places),
+        *(QueuedOutputToLabel(batch=batch, place=place, round=SECOND_ROUND) for place in again),
     ]
 
 

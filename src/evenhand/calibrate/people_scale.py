@@ -14,11 +14,11 @@ from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
     Integers,
     LabelledOutputs,
-    average_by_sample,
+    average_people_by_sample,
     mean_over_human_raters,
 )
 from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion, list_human_label_questions
-from evenhand.calibrate.trust import TrustGate, decide_as_each_rater, find_majority
+from evenhand.calibrate.trust import TrustGate, decide_gate_as_each_rater, find_people_majority
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
 from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
@@ -66,21 +66,23 @@ class PeopleSide:
         questions = self.labelled.questions if self.labelled is not None else asked.values()
         return [one for one in questions if one.id != SCORE_QUESTION]
 
-    def read_scores(self, question: str, samples: Sequence[str]) -> _SideColumn:
+    def read_scores(self, question: str, samples: Sequence[str]) -> _PeopleSideColumn:
         """What judges and people said on a question."""
         judged = self.table.score if question == SCORE_QUESTION else self.table.criteria.get(question)
         given = None if self.labelled is None else self.labelled.people.get(question)
         return self._read_column(judged, None if given is None else mean_over_human_raters(given), samples)
 
-    def read_passes(self, gate: TrustGate, samples: Sequence[str]) -> _SideColumn:
+    def read_passes(self, gate: TrustGate, samples: Sequence[str]) -> _PeopleSideColumn:
         """Whether an output passes a gate, by the judges and by most people: 1 or 0."""
         table, labelled = self.table, self.labelled
         answers = {id: table.score if id == SCORE_QUESTION else table.criteria[id] for id in gate.least}
         told = labelled is not None and gate.least.keys() <= labelled.people.keys()
-        people = find_majority(decide_as_each_rater(labelled, gate)) if labelled is not None and told else None
+        people = (
+            find_people_majority(decide_gate_as_each_rater(labelled, gate)) if labelled is not None and told else None
+        )
         return self._read_column(gate.decide_at_gate(answers, len(table.sample)), people, samples)
 
-    def _read_column(self, judged: Floats | None, people: Floats | None, samples: Sequence[str]) -> _SideColumn:
+    def _read_column(self, judged: Floats | None, people: Floats | None, samples: Sequence[str]) -> _PeopleSideColumn:
         own = {id: place for place, id in enumerate(self.table.samples)}
         places = [own[id] for id in samples]
         nobody = np.full(len(samples), np.nan)
@@ -92,25 +94,25 @@ class PeopleSide:
 
         number = self.table.variants.index(self.variant)
         weight = None if self.labelled is None else self.labelled.weight
-        return _SideColumn(
-            judged=nobody if judged is None else average_by_sample(self.table, number, judged)[places],
+        return _PeopleSideColumn(
+            judged=nobody if judged is None else average_people_by_sample(self.table, number, judged)[places],
             felt=spread(people),
             weight=None if weight is None else spread(weight),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SideColumn:
+class _PeopleSideColumn:
     """One place per sample; NaN where judges, or people, did not say. A pair weighs what the rarer of the two does."""
 
     judged: Floats
     felt: Floats
     weight: Floats | None
 
-    def minus(self, other: _SideColumn) -> _SideColumn:
+    def minus(self, other: _PeopleSideColumn) -> _PeopleSideColumn:
         both = [one for one in (self.weight, other.weight) if one is not None]
         weight = None if not both else np.fmax(both[0], both[-1])
-        return _SideColumn(judged=self.judged - other.judged, felt=self.felt - other.felt, weight=weight)
+        return _PeopleSideColumn(judged=self.judged - other.judged, felt=self.felt - other.felt, weight=weight)
 
 
 def list_people_sides(
@@ -150,7 +152,7 @@ DIFFERENCE_KINDS: Mapping[PeopleScaleKind, PeopleScaleKind] = {
 
 
 def _estimate_people_columns(
-    plain: PeopleScaleEstimate, columns: Mapping[str, _SideColumn], clusters: Integers, scale: tuple[float, float]
+    plain: PeopleScaleEstimate, columns: Mapping[str, _PeopleSideColumn], clusters: Integers, scale: tuple[float, float]
 ) -> Iterator[PeopleScaleEstimate]:
     for name, column in columns.items():
         yield _estimate_people_column(replace(plain, variant=name), column, clusters, scale)
@@ -162,7 +164,7 @@ def _estimate_people_columns(
 
 
 def _estimate_people_column(
-    plain: PeopleScaleEstimate, column: _SideColumn, clusters: Integers, scale: tuple[float, float]
+    plain: PeopleScaleEstimate, column: _PeopleSideColumn, clusters: Integers, scale: tuple[float, float]
 ) -> PeopleScaleEstimate:
     """The judges' number and people's, over the samples that the judges scored."""
     there = np.flatnonzero(np.isfinite(column.judged))
@@ -215,7 +217,7 @@ def measure_reliability_curves(
     `least` is what gates ask for, by question; `span` the scale of the score. The interval of a mean is that of a
     share of its scale: no spread of answers that have this mean makes it too narrow.
     """
-    for question in list_compared_questions(labelled, span):
+    for question in list_questions_labelled_by_people(labelled, span):
         judged = labelled.answers[labelled.decider, question.id]
         people = mean_over_human_raters(labelled.people[question.id])
         both = np.flatnonzero(np.isfinite(judged) & np.isfinite(people))
@@ -225,14 +227,16 @@ def measure_reliability_curves(
                 scale=(question.low, question.high),
                 points=tuple(
                     _measure_reliability_point(judged[rows], people[rows], labelled.cluster[rows], question)
-                    for rows in _group_by_judged_score(both, judged)
+                    for rows in _group_labelled_by_judged_score(both, judged)
                 ),
                 least=least.get(question.id),
                 n=len(both),
             )
 
 
-def list_compared_questions(labelled: LabelledOutputs, span: tuple[float, float]) -> Iterator[HumanLabelQuestion]:
+def list_questions_labelled_by_people(
+    labelled: LabelledOutputs, span: tuple[float, float]
+) -> Iterator[HumanLabelQuestion]:
     """What people answered or what their answers come to, where the judge has an answer too; the score first."""
     score = HumanLabelQuestion(id=SCORE_QUESTION, low=span[0], high=span[1], whole=False)
     for question in (score, *(one for one in labelled.questions if one.id != SCORE_QUESTION)):
@@ -240,7 +244,7 @@ def list_compared_questions(labelled: LabelledOutputs, span: tuple[float, float]
             yield question
 
 
-def _group_by_judged_score(rows: Integers, judged: Floats) -> Iterator[Integers]:
+def _group_labelled_by_judged_score(rows: Integers, judged: Floats) -> Iterator[Integers]:
     """Rows of one score each, or, of many different scores, groups of about the same size; equal ones stay together."""
     scores = np.round(judged[rows], 9)
     distinct = np.unique(scores)
@@ -280,13 +284,13 @@ def find_label_disagreements(
     labelled: LabelledOutputs, span: tuple[float, float], most: int = MOST_DISAGREEMENTS
 ) -> list[LabelDisagreement]:
     """The largest differences between judge and people: by criterion, or by the score where only that was labelled."""
-    compared = list(list_compared_questions(labelled, span))
+    compared = list(list_questions_labelled_by_people(labelled, span))
     criteria = [one for one in compared if one.id != SCORE_QUESTION]
-    found = [one for question in criteria or compared for one in _list_disagreements(labelled, question)]
+    found = [one for question in criteria or compared for one in _list_label_disagreements(labelled, question)]
     return sorted(found, key=lambda one: (-round(abs(one.gap), 9), one.sample, one.variant, one.question))[:most]
 
 
-def _list_disagreements(labelled: LabelledOutputs, question: HumanLabelQuestion) -> Iterator[LabelDisagreement]:
+def _list_label_disagreements(labelled: LabelledOutputs, question: HumanLabelQuestion) -> Iterator[LabelDisagreement]:
     rows = labelled.people[question.id]
     judged, people = labelled.answers[labelled.decider, question.id], mean_over_human_raters(rows)
     gaps = (judged - people) / question.span

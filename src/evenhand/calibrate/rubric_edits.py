@@ -111,7 +111,7 @@ def apply_rubric_edit(rubric: Rubric, edit: RubricEdit, held_out: Sequence[str] 
     if why:
         return RefusedEdit(edit=edit, why=why)
     try:
-        changed = replace(rubric, criteria=tuple(_change_criteria(rubric.criteria, edit)))
+        changed = replace(rubric, criteria=tuple(_edit_rubric_criteria(rubric.criteria, edit)))
     except RubricError as error:
         return RefusedEdit(edit=edit, why=f"the rubric would not be valid: {error.faults[0].what}")
     if changed == rubric:
@@ -141,7 +141,7 @@ def list_edit_examples(edit: RubricEdit) -> tuple[CriterionExample, ...]:
     return (edit.example,) if isinstance(edit, AddCounterExample) else ()
 
 
-def list_edited_parts(edits: Sequence[RubricEdit], criterion: str) -> tuple[str, ...]:
+def list_criteria_after_rubric_edits(edits: Sequence[RubricEdit], criterion: str) -> tuple[str, ...]:
     """The criteria whose answers stand for one after some edits: itself, or what it was split into."""
     split = next((one for one in edits if isinstance(one, SplitCriterion) and one.criterion == criterion), None)
     return (criterion,) if split is None else tuple(id for id, _ in split.parts)
@@ -152,7 +152,7 @@ def describe_rubric_edit(rubric: Rubric, edit: RubricEdit) -> tuple[str, str, st
     criterion = rubric.criterion(edit.criterion)
     asks = criterion.asks if criterion else ""
     if isinstance(edit, ReplaceAnchor):
-        anchor = _find_anchor(criterion, edit.level) if criterion else None
+        anchor = _find_edited_anchor(criterion, edit.level) if criterion else None
         return f"{edit.criterion}, anchor {format_fraction(edit.level)}", anchor.text if anchor else "", edit.text
     if isinstance(edit, SplitCriterion):
         return edit.criterion, asks, "; ".join(f"{id}: {text}" for id, text in edit.parts)
@@ -164,27 +164,27 @@ def describe_rubric_edit(rubric: Rubric, edit: RubricEdit) -> tuple[str, str, st
         now = len(criterion.examples) if criterion else 0
         return f"{edit.criterion}, {pluralize_count(len(examples), 'example')}", pluralize_count(now, "example"), shown
     if isinstance(edit, AddClause):
-        return f"{edit.criterion}, question", asks, _add(asks, edit)
+        return f"{edit.criterion}, question", asks, _add_edit_clause(asks, edit)
     return f"{edit.criterion}, question", asks, " ".join(list_edit_texts(edit))
 
 
-def _change_criteria(criteria: Sequence[Criterion], edit: RubricEdit) -> Iterator[Criterion]:
+def _edit_rubric_criteria(criteria: Sequence[Criterion], edit: RubricEdit) -> Iterator[Criterion]:
     for one in criteria:
         if one.children:
-            yield replace(one, children=tuple(_change_criteria(one.children, edit)))
+            yield replace(one, children=tuple(_edit_rubric_criteria(one.children, edit)))
         elif one.id == edit.criterion:
-            yield from _change_criterion(one, edit)
+            yield from _edit_rubric_criterion(one, edit)
         else:
             yield one
 
 
-def _change_criterion(one: Criterion, edit: RubricEdit) -> list[Criterion]:
+def _edit_rubric_criterion(one: Criterion, edit: RubricEdit) -> list[Criterion]:
     if isinstance(edit, SharpenQuestion):
         return [replace(one, asks=edit.asks)]
     if isinstance(edit, AddClause):
-        return [replace(one, asks=_add(one.asks, edit))]
+        return [replace(one, asks=_add_edit_clause(one.asks, edit))]
     if isinstance(edit, ReplaceAnchor):
-        old = _find_anchor(one, edit.level)
+        old = _find_edited_anchor(one, edit.level)
         if old is None:
             raise RubricError(f"no anchor of {one.id!r} pins {format_fraction(edit.level)}")
         new = replace(old, text=edit.text)
@@ -200,11 +200,11 @@ def _change_criterion(one: Criterion, edit: RubricEdit) -> list[Criterion]:
     return [replace(one, examples=(*one.examples, *list_edit_examples(edit)))]
 
 
-def _add(asks: str, edit: AddClause) -> str:
+def _add_edit_clause(asks: str, edit: AddClause) -> str:
     return f"{asks.rstrip()} {edit.clause.strip()}"
 
 
-def _find_anchor(criterion: Criterion, level: Fraction) -> Anchor | None:
+def _find_edited_anchor(criterion: Criterion, level: Fraction) -> Anchor | None:
     return next((one for one in criterion.anchors if one.min <= level <= one.max), None)
 
 
@@ -213,47 +213,47 @@ def _find_edit_text_fault(before: Criterion, edit: RubricEdit, held_out: Sequenc
     examples = bool(list_edit_examples(edit))
     checks: tuple[Callable[[], str], ...] = (
         lambda: "it says nothing" if not all(text.strip() for text in list_edit_texts(edit)) else "",
-        lambda: "" if examples else _find_length_fault(before, edit),
-        lambda: _find_repeated_passage(edit, held_out),
-        lambda: "" if examples else _find_instruction(list_edit_texts(edit)),
+        lambda: "" if examples else _find_edit_length_fault(before, edit),
+        lambda: _find_passage_repeated_in_edit(edit, held_out),
+        lambda: "" if examples else _find_instruction_in_edit(list_edit_texts(edit)),
     )
     return next((why for check in checks if (why := check())), "")
 
 
-def _find_length_fault(before: Criterion, edit: RubricEdit) -> str:
+def _find_edit_length_fault(before: Criterion, edit: RubricEdit) -> str:
     longest = max(map(len, list_edit_texts(edit)), default=0)
     if longest > LONGEST_EDIT_TEXT:
         return f"a text of {longest:,} characters is too long: {LONGEST_EDIT_TEXT} are the most"
-    known = _list_content_words(" ".join((before.id, before.asks, *(anchor.text for anchor in before.anchors))))
-    anchor = _find_anchor(before, edit.level) if isinstance(edit, ReplaceAnchor) else None
+    known = _list_edit_content_words(" ".join((before.id, before.asks, *(anchor.text for anchor in before.anchors))))
+    anchor = _find_edited_anchor(before, edit.level) if isinstance(edit, ReplaceAnchor) else None
     old = 0 if isinstance(edit, AddClause) else len(anchor.text if anchor else before.asks)
     grows = sum(map(len, list_edit_texts(edit))) > old
-    new = _list_content_words(" ".join(list_edit_texts(edit))) - known
+    new = _list_edit_content_words(" ".join(list_edit_texts(edit))) - known
     return "it only lengthens: every word of it is in the criterion already" if grows and not new else ""
 
 
-def _find_repeated_passage(edit: RubricEdit, held_out: Sequence[str]) -> str:
+def _find_passage_repeated_in_edit(edit: RubricEdit, held_out: Sequence[str]) -> str:
     """What an edit shares with a held-out text: all of a passage, or many words in a row of anything else."""
-    kept = [_normalise_words(text) for text in held_out]
-    repeated = [one.passage for one in list_edit_examples(edit) if _normalise_words(one.passage) in kept]
+    kept = [_normalise_edit_words(text) for text in held_out]
+    repeated = [one.passage for one in list_edit_examples(edit) if _normalise_edit_words(one.passage) in kept]
     if not list_edit_examples(edit):
         for text in list_edit_texts(edit):
-            words = _normalise_words(text).split()
+            words = _normalise_edit_words(text).split()
             starts = range(len(words) - LEAST_WORDS_REPEATED + 1)
             runs = (" ".join(words[start : start + LEAST_WORDS_REPEATED]) for start in starts)
             repeated += [run for run in runs if any(f" {run} " in one for one in kept)]
     return f"it repeats a sample that it is to be tried on: {quote_text(repeated[0])}" if repeated else ""
 
 
-def _normalise_words(text: str) -> str:
+def _normalise_edit_words(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
-def _find_instruction(texts: Sequence[str]) -> str:
+def _find_instruction_in_edit(texts: Sequence[str]) -> str:
     """A question is read outside the fence, so it may not carry what an output said to the judge."""
     found = [one for text in texts for one in list_guard_findings(text, ("injection",))]
     return f"it speaks to the judge instead of asking about the output: {quote_text(found[0].text)}" if found else ""
 
 
-def _list_content_words(text: str) -> set[str]:
+def _list_edit_content_words(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.casefold()) if len(word) >= _SHORTEST_CONTENT}

@@ -14,7 +14,7 @@ from evenhand.calibrate.labelled_outputs import (
     Integers,
     LabelledOutputs,
     answers_by_calibrated_judge,
-    average_by_sample,
+    average_people_by_sample,
     mean_over_human_raters,
 )
 from evenhand.calibrate.labels import SCORE_QUESTION
@@ -85,21 +85,21 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
     judged = gate.decide_at_gate(
         {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
     )
-    persons = decide_as_each_rater(labelled, gate)
-    people = find_majority(persons)
-    passed, failed = _count_decision_errors(judged, people, labelled.cluster, labelled.weight)
-    states = [_find_limit_state(one.share, most) for one in (passed, failed)]
-    others = [(persons[row], find_majority(np.delete(persons, row, axis=0))) for row in range(len(persons))]
+    persons = decide_gate_as_each_rater(labelled, gate)
+    people = find_people_majority(persons)
+    passed, failed = _count_gate_errors_against_people(judged, people, labelled.cluster, labelled.weight)
+    states = [_find_trust_limit_state(one.share, most) for one in (passed, failed)]
+    others = [(persons[row], find_people_majority(np.delete(persons, row, axis=0))) for row in range(len(persons))]
     alone, majority = (np.concatenate([pair[side] for pair in others]) for side in (0, 1))
     weight = None if labelled.weight is None else np.tile(labelled.weight, len(others))
     cluster = np.tile(labelled.cluster, len(others))
-    person_passed, person_failed = _count_decision_errors(alone, majority, cluster, weight)
+    person_passed, person_failed = _count_gate_errors_against_people(alone, majority, cluster, weight)
     decided = np.isfinite(people)
     return GateTrust(
         gate=gate.id,
         about=gate.about,
         who=who,
-        answer=_answer_from_limit_states(states),
+        answer=_answer_trust_from_limit_states(states),
         trusted=tuple(way for way, state in zip(("pass", "fail"), states, strict=True) if state == "kept"),  # type: ignore[misc]
         passed=passed,
         failed=failed,
@@ -113,11 +113,11 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
 
 def decide_gate_by_people(labelled: LabelledOutputs, gate: TrustGate) -> list[bool | None]:
     """What the majority of people decides of each output: whether it passes, None where they are split or silent."""
-    found = find_majority(decide_as_each_rater(labelled, gate))
+    found = find_people_majority(decide_gate_as_each_rater(labelled, gate))
     return [None if np.isnan(one) else bool(one) for one in found]
 
 
-def decide_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
+def decide_gate_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
     """A row for each rater: 1 where they pass the output, 0 where they fail it, NaN where they did not say."""
     answers = (
         {id: labelled.people[id][row] for id in gate.least if id in labelled.people}
@@ -126,25 +126,27 @@ def decide_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
     return np.stack([gate.decide_at_gate(one, len(labelled.ids)) for one in answers])
 
 
-def find_majority(persons: Floats) -> Floats:
+def find_people_majority(persons: Floats) -> Floats:
     """What most of those who decided say; NaN where as many say the one as the other, or nobody decided."""
     there = np.isfinite(persons)
     balance = np.where(there, persons - 0.5, 0.0).sum(axis=0)
     return np.where(balance == 0, np.nan, (balance > 0).astype(np.float64))
 
 
-def _count_decision_errors(
+def _count_gate_errors_against_people(
     decided: Floats, truth: Floats, cluster: Integers, weight: Floats | None
 ) -> tuple[DecisionErrors, DecisionErrors]:
     """Wrongly passed of those that should fail, wrongly failed of those that should pass."""
     both = np.isfinite(decided) & np.isfinite(truth)
     return tuple(
-        _measure_decision_errors(decided[rows] != truth[rows], cluster[rows], None if weight is None else weight[rows])
+        _measure_gate_errors_against_people(
+            decided[rows] != truth[rows], cluster[rows], None if weight is None else weight[rows]
+        )
         for rows in (both & (truth == 0), both & (truth == 1))
     )  # type: ignore[return-value]
 
 
-def _measure_decision_errors(
+def _measure_gate_errors_against_people(
     wrong: np.ndarray[tuple[int], np.dtype[np.bool_]], cluster: Integers, weight: Floats | None
 ) -> DecisionErrors:
     if not len(wrong):
@@ -156,13 +158,13 @@ def _measure_decision_errors(
 LimitState = Literal["kept", "broken", "open"]
 
 
-def _find_limit_state(share: RateInterval | None, most: float) -> LimitState:
+def _find_trust_limit_state(share: RateInterval | None, most: float) -> LimitState:
     if share is None:
         return "open"
     return "kept" if share.high <= most else "broken" if share.low > most else "open"
 
 
-def _answer_from_limit_states(states: Sequence[LimitState]) -> TrustAnswer:
+def _answer_trust_from_limit_states(states: Sequence[LimitState]) -> TrustAnswer:
     if states == ["kept", "kept"]:
         return "may gate"
     if "kept" in states:
@@ -178,20 +180,20 @@ def _count_further_labels(errors: Sequence[DecisionErrors], states: Sequence[Lim
         if state != "open":
             continue
         rate, part = (one.wrong + 0.5) / (one.n + 1), max(one.n, 1) / max(labels, 1)
-        count = _find_settling_count(rate, one.n, most)
+        count = _find_label_count_that_settles(rate, one.n, most)
         if count is None:
             return None
         needed = max(needed, round((count - one.n) / part + 0.5))
     return needed if needed <= MOST_FURTHER_LABELS else None
 
 
-def _find_settling_count(rate: float, have: int, most: float) -> int | None:
+def _find_label_count_that_settles(rate: float, have: int, most: float) -> int | None:
     """The least number of outputs of one kind at which this rate would be on one side of the limit."""
     count = max(have, 1)
     while count <= MOST_FURTHER_LABELS:
         wrong = min(count, int(rate * count + 0.5))
         share = exact_share_interval(np.repeat([1.0, 0.0], [wrong, count - wrong]))
-        if _find_limit_state(share, most) != "open":
+        if _find_trust_limit_state(share, most) != "open":
             return count
         count += max(1, count // 20)
     return None
@@ -217,7 +219,7 @@ def hold_directions_against_people(
 ) -> Iterator[DirectionTrust]:
     """Each treatment against the control, by the score: what the judges say of all samples, people of some."""
     control = table.frame.control
-    judged = {name: average_by_sample(table, number, table.score) for number, name in enumerate(table.variants)}
+    judged = {name: average_people_by_sample(table, number, table.score) for number, name in enumerate(table.variants)}
     means = mean_over_human_raters(labelled.people[SCORE_QUESTION]) if SCORE_QUESTION in labelled.people else None
     cluster = np.arange(len(table.samples))
     cluster[table.sample] = table.cluster
@@ -258,10 +260,10 @@ def _hold_direction_against_people(
             return replace(plain, people=found, chance=test.p / 2 if test.estimate * mean > 0 else 1 - test.p / 2)
     except InputError as error:
         return replace(plain, why=error.faults[0].what)
-    return replace(plain, people=found, chance=_find_chance_of_other_sign(measure, mean))
+    return replace(plain, people=found, chance=_find_chance_that_people_differ(measure, mean))
 
 
-def _find_chance_of_other_sign(measure: Callable[[float], Powered], judged: float) -> float:
+def _find_chance_that_people_differ(measure: Callable[[float], Powered], judged: float) -> float:
     """Half of the level at which the interval reaches 0: the one-sided p-value against the other direction."""
     low, high = 0.0, 1.0  # The interval of level 0 is a point, that of level 1 everything.
     for _ in range(_HALVINGS):
@@ -314,11 +316,13 @@ def phrase_trust_answer(gate: GateTrust, most: float) -> str:
         kept, other = ("passes", "fail") if gate.trusted == ("pass",) else ("fails", "pass")
         return f"May gate one way only {about}: {gate.who} {kept} few that people {other}."
     if gate.answer == "may not":
-        return f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_limit(gate, most)}."
+        return (
+            f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_trust_limit(gate, most)}."
+        )
     return f"Too few labels to say whether {gate.who} may gate {about} and be wrong on at most {limit}."
 
 
-def _find_broken_limit(gate: GateTrust, most: float) -> str:
+def _find_broken_trust_limit(gate: GateTrust, most: float) -> str:
     broken = [
         way
         for way, one in (("fail", gate.passed), ("pass", gate.failed))
@@ -330,8 +334,8 @@ def _find_broken_limit(gate: GateTrust, most: float) -> str:
 def list_gate_error_lines(gate: GateTrust) -> list[str]:
     """How often it is wrong, one way and the other, and what was not counted."""
     lines = [
-        f"Wrongly passed: {_phrase_decision_errors(gate.passed, 'that people fail')}.",
-        f"Wrongly failed: {_phrase_decision_errors(gate.failed, 'that people pass')}.",
+        f"Wrongly passed: {_phrase_gate_errors_against_people(gate.passed, 'that people fail')}.",
+        f"Wrongly failed: {_phrase_gate_errors_against_people(gate.failed, 'that people pass')}.",
     ]
     if gate.not_assessed:
         lines.append(f"Could not assess {pluralize_count(gate.not_assessed, 'output')}: not passed, and not counted.")
@@ -340,7 +344,7 @@ def list_gate_error_lines(gate: GateTrust) -> list[str]:
     return lines
 
 
-def _phrase_decision_errors(errors: DecisionErrors, of: str) -> str:
+def _phrase_gate_errors_against_people(errors: DecisionErrors, of: str) -> str:
     if errors.share is None:
         return f"not known, as no labelled output is one {of}"
     low, high = format_percent(errors.share.low), format_percent(errors.share.high)
@@ -360,7 +364,7 @@ def phrase_trust_next_step(gate: GateTrust, most: float) -> str:
     return f"{few}, chosen at random, would settle it if errors stay as frequent."
 
 
-def phrase_direction_trust(one: DirectionTrust) -> str:
+def phrase_trust_in_direction(one: DirectionTrust) -> str:
     """Whether people see the difference between two variants as the judges do."""
     pair = f"{one.variant} − {one.control}"
     if one.people is None or one.chance is None or one.judged is None:

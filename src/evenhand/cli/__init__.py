@@ -1,4 +1,4 @@
-"""The command line: one module per command. With the other doors, the only place that prints and exits."""
+"""The command line: a module per command or group of commands. With the other doors, all that prints and exits."""
 
 from evenhand.cli.entry import main
 

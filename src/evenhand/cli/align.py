@@ -32,12 +32,15 @@ from evenhand.wording import format_dollar_amount, format_p_value, format_percen
 from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run, encode_alignment, write_aligned_rubric
 from evenhand.workflows.align_inputs import AlignmentPlan
 
+MODEL_HELP = "Who is asked instead of the judges of RUN; an imported RUN needs it."
+
 
 @click.command("align")
 @click.argument("run", metavar="RUN")
 @click.option("--labels", metavar="FILE", help="People's labels, one JSON object per line; else those kept with RUN.")
 @click.option("--output", "-o", metavar="FILE", help="Write the new rubric, or the judges with a map, to a new file.")
 @click.option("--proposer", metavar="MODEL", help="A model that proposes edits; without one, examples and a map.")
+@click.option("--model", "-m", "models", multiple=True, metavar="NAME", help=MODEL_HELP)
 @click.option("--rubric", metavar="FILE", help="The rubric that RUN asked by, if its eval does not lead to it.")
 @click.option("--seed", type=int, default=0, help="Decides which samples edits are drafted from.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
@@ -55,6 +58,7 @@ def align_command(run: str, labels: str | None, output: str | None, as_data: boo
     asked = AlignOptions(
         rubric=options["rubric"],
         proposer=options["proposer"],
+        judges=options["models"],
         seed=options["seed"],
         output=None if output is None else Path(output),
         connect=read_connection_command_options(options),
@@ -83,7 +87,11 @@ def print_alignment(report: AlignmentReport, written: Path | None) -> None:
     screen, found = Screen(), report.found
     one = found.selection
     if found.edits:
-        kept = f"Kept: {_name_edits(found)}." if report.text else "The rubric stands, and a map of its scores helps."
+        kept = (
+            f"Kept: {_name_printed_edits(found)}."
+            if report.text
+            else "The rubric stands, and a map of its scores helps."
+        )
         screen.line(kept, bold=True, fg="green")
     else:
         screen.line(f"The present rubric stands: {found.why}.", bold=True)
@@ -104,7 +112,7 @@ def print_alignment(report: AlignmentReport, written: Path | None) -> None:
         _print_edit(screen, found, edit)
     _print_tried(screen, found)
     for refused in found.refused:
-        screen.line(f"Refused: {_name_candidate(found.tried[0].rubric, (refused.edit,))}", gap=True)
+        screen.line(f"Refused: {_name_printed_candidate(found.tried[0].rubric, (refused.edit,))}", gap=True)
         screen.line(f"because {refused.why}", indent=2)
     for note in found.notes:
         screen.line(note, gap=True)
@@ -112,10 +120,10 @@ def print_alignment(report: AlignmentReport, written: Path | None) -> None:
     screen.line(
         f"{pluralize_count(report.calls, 'call')} now (at most {report.plan.calls:,}), {cost}", gap=True, dim=True
     )
-    screen.line(f"next: {_phrase_next_step(report, written)}")
+    screen.line(f"next: {_phrase_printed_next_step(report, written)}")
 
 
-def _name_edits(found: AlignedRubric) -> str:
+def _name_printed_edits(found: AlignedRubric) -> str:
     rubric = found.tried[0].rubric
     return "; ".join(describe_rubric_edit(rubric, edit)[0] for edit in found.edits)
 
@@ -130,21 +138,21 @@ def _print_edit(screen: Screen, found: AlignedRubric, edit: RubricEdit) -> None:
 
 def _print_tried(screen: Screen, found: AlignedRubric) -> None:
     rubric, errors = found.tried[0].rubric, found.selection.errors
-    names = ["the present rubric", *(_name_candidate(rubric, one.edits) for one in found.tried[1:])]
+    names = ["the present rubric", *(_name_printed_candidate(rubric, one.edits) for one in found.tried[1:])]
     names += ["a map of scores"] if found.map_tried else []
     screen.line("What was tried, by its error on all samples that decide", gap=True, bold=True)
     shown = [format_percent(error) for error in errors[: len(names)]]
     screen.table({"tried": names, "error": shown}, right=("error",))
 
 
-def _name_candidate(rubric: Rubric, edits: tuple[RubricEdit, ...]) -> str:
+def _name_printed_candidate(rubric: Rubric, edits: tuple[RubricEdit, ...]) -> str:
     """The places that are edited, and the new text where there is one."""
     places = ", ".join(describe_rubric_edit(rubric, edit)[0] for edit in edits)
     texts = [] if list_edit_examples(edits[0]) else list_edit_texts(edits[0])
     return f"{places}: {quote_text(texts[0])}" if texts else places
 
 
-def _phrase_next_step(report: AlignmentReport, written: Path | None) -> str:
+def _phrase_printed_next_step(report: AlignmentReport, written: Path | None) -> str:
     if not report.found.edits:
         return "more labels, another judge, or a --proposer"
     if written is None:

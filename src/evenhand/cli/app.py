@@ -10,12 +10,21 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli.help_page import ABOUT, COMMAND_SUMMARIES, EXAMPLES
+from evenhand.cli.entry import ABOUT, COMMAND_SUMMARIES, EXAMPLES
 from evenhand.cli.output import discard_command_stdout, print_error, print_message, print_until_reader_leaves
 from evenhand.errors import EvenhandError, suggest_close_word_in_error
 
 EXIT_BAD_INPUT = 2
 EXIT_OUR_FAULT = 3
+COMMAND_HOMES = {  # The modules of commands that stand beside others of their group.
+    "audit": "trust",
+    "baseline": "runs",
+    "mcp": "serve",
+    "sensitivity": "trust",
+    "skill": "init",
+    "token": "serve",
+    "view": "serve",
+}
 
 
 class LazyCommandGroup(click.Group):
@@ -32,15 +41,16 @@ class LazyCommandGroup(click.Group):
             if hint:
                 raise click.UsageError(f"No such command {cmd_name!r}: {hint}", ctx)
             return None
-        command: click.Command = getattr(import_module(f"evenhand.cli.{cmd_name}"), f"{cmd_name}_command")
+        home = import_module(f"evenhand.cli.{COMMAND_HOMES.get(cmd_name, cmd_name)}")
+        command: click.Command = getattr(home, f"{cmd_name}_command")
         return command
 
     def invoke(self, ctx: click.Context) -> object:
         """Run the command; a reader that leaves early ends it in peace."""
         if any(name.startswith(("LLM_COUNCIL_", "ORACLE_LLM_")) for name in os.environ):  # Few commands need it loaded.
-            from evenhand.workflows.inputs import list_unknown_settings
+            from evenhand.workflows.inputs import list_unknown_environment_settings
 
-            for warning in list_unknown_settings(os.environ):
+            for warning in list_unknown_environment_settings(os.environ):
                 print_message(f"note: {warning}", err=True)
         with print_until_reader_leaves():
             return super().invoke(ctx)

@@ -29,7 +29,7 @@ from evenhand.report.phrases import (
     format_reported_estimate,
     list_reported_differences,
 )
-from evenhand.wording import format_percent, format_rounded, pluralize_count, word_layer
+from evenhand.wording import format_percent, format_rounded, pluralize_count, word_criterion, word_layer
 
 if TYPE_CHECKING:
     from evenhand.workflows.compare import CompareResult
@@ -74,10 +74,10 @@ def compare_command(
 
 def _write_comparison_file(found: CompareResult, output: str) -> None:
     from evenhand.report.html.comparison_page import write_comparison_page
-    from evenhand.workflows.run_samples import list_moved_samples
+    from evenhand.workflows.run_samples import load_moved_samples
 
     with open_output_option(output) as stream:
-        write_comparison_page(found.to_json(), list_moved_samples(found), stream)
+        write_comparison_page(found.to_json(), load_moved_samples(found), stream)
     print_message(f"written: {escape_terminal_text(output)}", err=True)
 
 
@@ -121,7 +121,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     """A row each for the composite, its layers and the criteria; criteria are on their own scales."""
     criteria, rows = one["criteria"], list_reported_differences(one)
     ends = {id: f" ({scale[0]:g}–{scale[1]:g})" for id, scale in scales.items() if scale}
-    rows += [(f"{id}{ends.get(id, '')}", criteria[id], "") for id in criteria]
+    rows += [(f"{word_criterion(id)}{ends.get(id, '')}", criteria[id], "") for id in criteria]
     columns = {
         "of": [name for name, _, _ in rows],
         "difference": [format_reported_estimate(found) for _, found, _ in rows],
@@ -134,7 +134,7 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
     if treatments > 1 and one["composite"]:
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
-    if adjusted := explain_adjusted_layer_p_values(one):
+    if adjusted := explain_adjusted_layer_p_values(one, treatments):
         screen.line(adjusted)
     for name, layer in one["layer_verdicts"].items():
         if layer["verdict"] == "CAUTIOUS" and one["verdict"] == "PROGRESS":
@@ -144,10 +144,12 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
 
 def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) -> None:
     observed, smallest = power["observed"], power["smallest"]
-    screen.line(f"Power: {treatment}, {pluralize_count(power['pairs'], 'pair')}", bold=True, gap=True)
+    unit = power["unit"]
+    counted = pluralize_count(power["pairs"], "pair" if unit == "sample" else unit)
+    screen.line(f"Power: {treatment}, {counted}", bold=True, gap=True)
     for line in format_power_lines_for_terminal(power):
         screen.line(line, indent=2)
-    columns = {"samples": [f"{row['n']:,}" for row in power["table"]]}
+    columns = {f"{unit}s": [f"{row['n']:,}" for row in power["table"]]}
     for name, one in (("observed", observed), ("smallest", smallest)):
         shares = [row[name] for row in power["table"]]
         # No number of samples makes it certain: what is 1 was rounded.
@@ -168,19 +170,19 @@ def format_power_lines_for_terminal(power: ComparisonData) -> list[str]:
     lines = []
     for what, name in (("the difference that was seen", "observed"), ("the smallest that matters", "smallest")):
         one = power[name]
-        says = "no number of samples would show it"
+        says = f"no number of {power['unit']}s would show it"
         if one["needed"] is not None:
             rest = f": {one['more']:,} more" if one["more"] else POWER_STATES.get(one["state"], "")
-            says = (
-                f"{one['needed']:,} samples would detect it four times out of five{rest.format(pairs=power['pairs'])}"
-            )
+            needed = pluralize_count(one["needed"], power["unit"])
+            says = f"{needed} would detect it four times out of five{rest.format(pairs=power['pairs'])}"
         lines.append(f"{what} ({format_rounded(one['effect'], 2)} points): {says}")
     return lines
 
 
 def _print_comparison_verdict(screen: Screen, found: ComparisonData) -> None:
     decision = found["decision"]
-    lead = next((one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]), None)
+    told = (decision["verdict"], decision["sure"])
+    lead = next((one for one in decision["comparisons"] if (one["verdict"], one["sure"]) == told), None)
     colour = VERDICT_COLOURS.get(decision["verdict"]) or ("red" if decision["exit_code"] else "green")
     colour = "yellow" if found["forced"] else colour  # No green for what was forced.
     screen.line(f"{decision['verdict']}: {decision['headline']}", bold=True, fg=colour, gap=True)

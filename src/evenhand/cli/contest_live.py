@@ -11,16 +11,16 @@ from typing import Any
 import click
 
 from evenhand.cli.contest_places import (
-    ContestPlace,
+    ContestCommandPlace,
     ContestTerms,
     ContestViewer,
-    StoredContests,
+    StoreCommandPlace,
     add_place_options,
     add_store_option,
-    open_contest_place,
+    open_contest_command_place,
 )
 from evenhand.cli.output import (
-    FiniteNumber,
+    FiniteNumberOption,
     escape_printed_json,
     escape_terminal_text,
     print_json,
@@ -50,13 +50,13 @@ def create_contest_command(task: str, store: str | None, server: str | None, as_
     """
     from evenhand.contest.read_task import load_task
 
-    place = open_contest_place(store, server)
+    place = open_contest_command_place(store, server)
     id = escape_terminal_text(place.create_contest(Path(task), ContestTerms(**terms)))
     print_json({"id": id}) if as_data else print_message(id)
     if note := load_task(Path(task), os.environ)[0].challenge_note:
         print_message(f"\n{note}: delete this contest and create it with them", err=True)
     print_message(f"\nto hand in: evenhand contest submit {id} FILE", err=True)
-    _tell_who_plays(place)
+    _print_who_plays(place)
 
 
 @click.command("submit")
@@ -70,11 +70,11 @@ def submit_text_command(contest: str, file: str, author: str | None, notify: str
     """Hand in FILE, a text file, for a contest. It has been received when the receipt is printed."""
     from evenhand.contest.read_submissions import load_submission_text
 
-    place = open_contest_place(options["store"], options["server"])
+    place = open_contest_command_place(options["store"], options["server"])
     text, named = load_submission_text(Path(file))
     receipt = place.submit_text(contest, text, author or named, notify)
     _print_receipt(receipt, as_data=options["as_data"])
-    _tell_who_plays(place)
+    _print_who_plays(place)
 
 
 @click.command("challenge", short_help="Challenge the ranking of a contest.")
@@ -88,14 +88,14 @@ def challenge_ranking_command(contest: str, reason: str | None, reason_file: str
     """Challenge the ranking of a contest: judges who did not judge before look at it again, once."""
     if (reason is None) == (reason_file is None):
         raise InputError(Fault("a challenge has one reason", "--reason TEXT or --reason-file FILE"))
-    place = open_contest_place(options["store"], options["server"])
+    place = open_contest_command_place(options["store"], options["server"])
     if reason_file is not None:
         from evenhand.contest.read_submissions import load_submission_text
 
         reason = load_submission_text(Path(reason_file))[0]
     receipt = place.challenge_ranking(contest, reason or "", options["author"])
     _print_receipt(receipt, as_data=options["as_data"])
-    _tell_who_plays(place)
+    _print_who_plays(place)
 
 
 @click.command("watch", short_help="Print what happens in a contest until it is closed.")
@@ -103,7 +103,7 @@ def challenge_ranking_command(contest: str, reason: str | None, reason_file: str
 @click.option("--for", "author", metavar="AUTHOR", help=FOR_HELP)
 @click.option("--public", is_flag=True, help=PUBLIC_HELP)
 @click.option(
-    "--every", type=FiniteNumber(0.1), default=2.0, show_default=True, metavar="S", help="Seconds between looks."
+    "--every", type=FiniteNumberOption(0.1), default=2.0, show_default=True, metavar="S", help="Seconds between looks."
 )
 @click.option("--json", "as_data", is_flag=True, help="Print a JSON object on each line.")
 @add_place_options
@@ -115,8 +115,11 @@ def watch_contest_command(contest: str, author: str | None, public: bool, every:
     from evenhand.cli.contest_view_tables import print_contest_change
     from evenhand.workflows.live_contest import watch_contest
 
-    place, viewer = open_contest_place(options["store"], options["server"]), _read_viewer(author, public)
-    look = _look_again_and_again(place, contest, viewer)
+    place, viewer = (
+        open_contest_command_place(options["store"], options["server"]),
+        _read_viewer_options(author, public),
+    )
+    look = _look_again_to_print(place, contest, viewer)
     with print_until_reader_leaves():
         for change in watch_contest(look, every=every):
             if options["as_data"]:
@@ -138,14 +141,14 @@ def show_contest_command(contest: str, author: str | None, public: bool, **optio
     It is named by its id, the beginning of one, "latest" or "latest:NAME".
     """
     from evenhand.cli.contest_tables import mask_contest_to_print, print_contest
-    from evenhand.cli.contest_view_tables import mask_view_to_print, print_contest_view
+    from evenhand.cli.contest_view_tables import mask_printed_view, print_contest_view
 
-    place = open_contest_place(options["store"], options["server"])
-    found = place.load_contest(contest, _read_viewer(author, public))
+    place = open_contest_command_place(options["store"], options["server"])
+    found = place.load_contest(contest, _read_viewer_options(author, public))
     whole = "effects" in found  # A service shows others than operators a view.
     with print_until_reader_leaves():
         if options["as_data"]:
-            print_json(mask_contest_to_print(found) if whole else mask_view_to_print(found))
+            print_json(mask_contest_to_print(found) if whole else mask_printed_view(found))
         else:
             print_contest(found) if whole else print_contest_view(found)
     if found["state"] != "closed" and (why := place.explain_waiting(contest)):
@@ -160,7 +163,7 @@ def list_contests_command(name: str | None, as_data: bool, store: str | None, se
     """List the contests of a store or a service, the newest first."""
     from evenhand.cli.contest_view_tables import print_contest_list
 
-    found = open_contest_place(store, server).list_contests(name)
+    found = open_contest_command_place(store, server).list_contests(name)
     with print_until_reader_leaves():
         print_json(found) if as_data else print_contest_list(found, name)
 
@@ -186,7 +189,7 @@ def contest_messages_command(ids: tuple[str, ...], state: str | None, replay: bo
         replay_hook_messages(store, ids)
         for id in ids:
             print_message(f"message {escape_terminal_text(id)} is sent again")
-        _tell_who_plays(StoredContests(store), "sends them")
+        _print_who_plays(StoreCommandPlace(store), "sends them")
         return
     found = [row for id in (ids or (None,)) for row in list_hook_messages(store, contest=id, state=state)]
     with print_until_reader_leaves():
@@ -203,9 +206,9 @@ def hook_secret_command(url: str) -> None:
 
     It follows from EVENHAND_WEBHOOK_SECRET, which stays with you.
     """
-    from evenhand.workflows.webhooks import HookTargets, derive_hook_secret
+    from evenhand.workflows.webhooks import WebhookTargets, derive_hook_secret
 
-    target = HookTargets(allow_private=True).check(url)
+    target = WebhookTargets(allow_private=True).check(url)
     print_message(derive_hook_secret(str(target)))
 
 
@@ -215,7 +218,7 @@ LIVE_COMMANDS = (
 )  # fmt: skip
 
 
-def _read_viewer(author: str | None, public: bool) -> ContestViewer:
+def _read_viewer_options(author: str | None, public: bool) -> ContestViewer:
     if author is not None and public:
         raise InputError(Fault("whose eyes?", "leave out --for or --public"))
     return ContestViewer(author=author, public=public)
@@ -229,13 +232,13 @@ def _print_receipt(receipt: Json, *, as_data: bool) -> None:
     print_message(escape_terminal_text(f"received: {what} of {receipt['author']}, {receipt['at']}"))
 
 
-def _tell_who_plays(place: ContestPlace, does: str = "plays the contests of this store") -> None:
+def _print_who_plays(place: ContestCommandPlace, does: str = "plays the contests of this store") -> None:
     """A store does nothing by itself."""
-    if isinstance(place, StoredContests):
+    if isinstance(place, StoreCommandPlace):
         print_message(f"\n{escape_terminal_text(place.serve_command)} {does}", err=True)
 
 
-def _look_again_and_again(place: ContestPlace, contest: str, viewer: ContestViewer) -> Callable[[], Json]:
+def _look_again_to_print(place: ContestCommandPlace, contest: str, viewer: ContestViewer) -> Callable[[], Json]:
     """A look at a contest; a service that is away is waited for, and what keeps the contest waiting is told once."""
     last: list[Json] = []
     told: set[str] = set()

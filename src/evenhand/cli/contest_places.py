@@ -41,7 +41,7 @@ class ContestTerms:
     again: str | None
 
 
-class ContestPlace(Protocol):
+class ContestCommandPlace(Protocol):
     """What commands do with contests, wherever they are."""
 
     def create_contest(self, task: Path, terms: ContestTerms) -> str:
@@ -73,20 +73,20 @@ def add_place_options(command: ClickCommand) -> ClickCommand:
     return add_store_option(click.option("--server", metavar="URL", help=SERVER_HELP)(command))
 
 
-def open_contest_place(store: str | None, server: str | None) -> ContestPlace:
+def open_contest_command_place(store: str | None, server: str | None) -> ContestCommandPlace:
     """The place that options name, else the service that the environment names, else the store."""
     if store is not None and server is not None:
         raise InputError(Fault("a contest is in a store or at a server", "leave out --store or --server"))
     named = server or (os.environ.get(SERVER_VARIABLE, "").strip() if store is None else "")
     if not named:
-        return StoredContests(store)
+        return StoreCommandPlace(store)
     from evenhand.client import EvenhandClient
 
-    return ServedContests(EvenhandClient(named))
+    return ServerCommandPlace(EvenhandClient(named))
 
 
 @dataclass(frozen=True, slots=True)
-class StoredContests:
+class StoreCommandPlace:
     """The contests of a store; who reads and writes it is their operator."""
 
     store: str | None
@@ -101,16 +101,16 @@ class StoredContests:
     def submit_text(self, contest: str, text: str, author: str | None, notify: str | None) -> Json:
         """Hand in a text; the receipt."""
         from evenhand.workflows.contest_receiving import submit_to_contest
-        from evenhand.workflows.webhooks import HookTargets
+        from evenhand.workflows.webhooks import WebhookTargets
 
-        name, target = _require_author(author), HookTargets().check(notify)
+        name, target = _require_author_option(author), WebhookTargets().check(notify)
         return asdict(submit_to_contest(self.store, contest, author=name, text=text, notify=target))
 
     def challenge_ranking(self, contest: str, reason: str, author: str | None) -> Json:
         """Challenge a ranking; the receipt."""
         from evenhand.workflows.contest_receiving import challenge_contest
 
-        return asdict(challenge_contest(self.store, contest, author=_require_author(author), reason=reason))
+        return asdict(challenge_contest(self.store, contest, author=_require_author_option(author), reason=reason))
 
     def load_contest(self, contest: str, viewer: ContestViewer) -> Json:
         """A contest: its record, or what a viewer may see of it."""
@@ -145,20 +145,20 @@ class StoredContests:
 
 
 @dataclass(frozen=True, slots=True)
-class ServedContests:
+class ServerCommandPlace:
     """The contests of a service, as far as the token lets one."""
 
     client: EvenhandClient
 
     def create_contest(self, task: Path, terms: ContestTerms) -> str:
         """Begin a contest; its id."""
-        from evenhand.workflows.contest_files import load_task_to_send
+        from evenhand.workflows.contest_files import load_user_task_to_send
 
         if terms.allow_private_hooks:
             what = "--allow-private-hooks is said to the service when it is started"
             raise InputError(Fault(what, "evenhand serve --allow-private-hooks"))
         hooks = {"payment_hook": terms.payment_hook, "operator_hook": terms.operator_hook}
-        return self.client.create_contest(load_task_to_send(task), **hooks, again=terms.again)
+        return self.client.create_contest(load_user_task_to_send(task), **hooks, again=terms.again)
 
     def submit_text(self, contest: str, text: str, author: str | None, notify: str | None) -> Json:
         """Hand in a text; the receipt."""
@@ -181,7 +181,7 @@ class ServedContests:
         return ""
 
 
-def _require_author(author: str | None) -> str:
+def _require_author_option(author: str | None) -> str:
     if author is None:
         raise InputError(Fault("whose is it?", "--author NAME; a service knows it from the token"))
     return author

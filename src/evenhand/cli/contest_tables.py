@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli.screen import Screen, measure_least_table_width, print_section, print_table_or_sentences
+from evenhand.cli.screen import Screen, measure_terminal_minimum, print_section, print_table_or_sentences
 from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.wording import format_dollar_amount, format_kept_figure, pluralize_count
 
@@ -116,17 +116,17 @@ def _print_contest_spending(screen: Screen, record: ContestData) -> None:
         print_contest_cost(screen, spent)
         return
     if now is not None:
-        screen.line(f"now: {_describe_contest_cost(now)}", dim=True, gap=True)
-    screen.line(f"in all: {_describe_contest_cost(spent)}", dim=True, gap=now is None)
+        screen.line(f"now: {_format_printed_contest_cost(now)}", dim=True, gap=True)
+    screen.line(f"in all: {_format_printed_contest_cost(spent)}", dim=True, gap=now is None)
 
 
 def print_contest_cost(screen: Screen, spent: ContestData | None) -> None:
     """Print what was asked and what it cost, where that is known."""
     if spent is not None:
-        screen.line(_describe_contest_cost(spent), dim=True, gap=True)
+        screen.line(_format_printed_contest_cost(spent), dim=True, gap=True)
 
 
-def _describe_contest_cost(spent: ContestData) -> str:
+def _format_printed_contest_cost(spent: ContestData) -> str:
     asked, replayed = spent["requests"], spent["replayed"]
     parts = [pluralize_count(asked, "request") if asked else "no model was asked"]
     if replayed:
@@ -214,13 +214,13 @@ def print_contest_ranking(screen: Screen, record: ContestData) -> None:
     names, *rows = ([*cells[:2], *cells[3:]] for cells in (names, *rows))
     tables.append((names, rows))
     tables.append((names, [[*row[:-2], row[-2].replace("_", " "), row[-1].replace(",", "")] for row in rows]))
-    fitting = (table for table in tables if measure_least_table_width(*table, NUMBER_COLUMNS) <= screen.width)
+    fitting = (table for table in tables if measure_terminal_minimum(*table, NUMBER_COLUMNS) <= screen.width)
     names, rows = next(fitting, tables[0])
     screen.line()
     print_table_or_sentences(screen, names, rows, heads=len(names) - 4, right=NUMBER_COLUMNS, colours=RANKING_COLOURS)
 
 
-def word_contest_status(status: str, state: str) -> str:
+def format_printed_contest_status(status: str, state: str) -> str:
     """A status on screen: nobody has won before the contest is closed."""
     return "leading" if status == "won" and state != "closed" else status
 
@@ -234,7 +234,7 @@ def _build_cli_rank_row(one: ContestData, state: str, *, fastest: bool) -> list[
     score, total = ("" if value is None else format_kept_figure(value) for value in totals)
     rank = "–" if one["rank"] is None else str(one["rank"])
     beside = band if fastest else f"{band} {total}".strip()
-    status = word_contest_status(one["status"], state)
+    status = format_printed_contest_status(one["status"], state)
     return [rank, one["id"], one["author"], score, beside, status, ", ".join(flags)]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from evenhand.cli.history import print_subject_evaluation
 from evenhand.cli.options import (
     add_prompt_options,
     add_record_options,
@@ -21,7 +22,7 @@ from evenhand.cli.options import (
 )
 from evenhand.cli.output import (
     POSITIVE_NUMBER,
-    FiniteNumber,
+    FiniteNumberOption,
     escape_cli_line,
     open_command_stdin,
     print_json,
@@ -31,7 +32,6 @@ from evenhand.cli.output import (
 from evenhand.cli.progress import show_model_progress
 from evenhand.cli.score import order_printed_scorecards, print_scores, print_shortfalls
 from evenhand.cli.screen import Screen, print_section, shorten_distinct_names
-from evenhand.cli.subject_tables import print_subject_evaluation
 from evenhand.errors import Fault, InputError
 from evenhand.judging.results import JudgeCall, JudgedSample, Preferences
 from evenhand.judging.single_judge import Cascade
@@ -76,7 +76,7 @@ FILE_OPTIONS = (
 )
 @click.option(
     "--pass-on",
-    type=FiniteNumber(0, 1),
+    type=FiniteNumberOption(0, 1),
     metavar="SHARE",
     help="With --cascade: of what is near no threshold, the share that is passed on at random; 0.2 by default.",
 )
@@ -339,14 +339,19 @@ def _print_panel_disagreement(screen: Screen, view: PanelDisagreement, scores: S
         by = f"{format_fraction(abs(one.by), decimals or 2)} {'below' if one.by < 0 else 'above'}"
         lines.append(f"{names[one.judge]} scores {by} the others")
     lines += [f"{names[one.judge]} would put {', '.join(one.first)} first" for one in view.dissent]
-    lines += [f"{names[judge]} gave no score: {why}" for judge, why in view.silent]
+    noted = [note for card in scores.scorecards for note in card.notes]
+    for judge, why in view.silent:
+        again = any(why in note for note in noted)
+        lines.append(f"{names[judge]} gave no score{', as noted above' if again else f': {why}'}")
     same = "none: every reviewer gave the same scores"
     print_section(screen, "Disagreement", [(line, None) for line in lines or [same]])
 
 
 def _print_judging_cost(screen: Screen, spent: Spending, calls: Sequence[JudgeCall]) -> None:
-    asked = sum(call.judge != EMBEDDED for call in calls) - spent.replayed
-    parts = ["1 request" if asked == 1 else f"{asked} requests" if asked else "no model was asked"]
+    sent = [one.reply for one in calls if one.judge != EMBEDDED and one.reply.attempts]
+    tried = [one.attempts for one in sent if isinstance(one, NoReply) or not one.recorded]
+    again = f" ({sum(tried)} attempts)" if sum(tried) > len(tried) else ""
+    parts = [f"{pluralize_count(len(tried), 'request')}{again}" if tried else "no model was asked"]
     failed = sum(isinstance(call.reply, NoReply) for call in calls)
     if failed:
         parts.append(f"{failed} without a reply")

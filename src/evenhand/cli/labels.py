@@ -43,12 +43,12 @@ def next_labels_command(
     Each comes with the chance with which it was drawn, and estimates weigh it back. RUN is an id, the beginning of one,
     "latest" or "latest:NAME".
     """
-    from evenhand.workflows.labels import choose_labels, encode_next_labels, write_label_template
+    from evenhand.workflows.labels import choose_labels, next_labels_to_json, write_label_template
 
     plan = choose_labels(None, run, count, labels=None if labels is None else Path(labels), criteria=criteria)
     lines = None if target is None else write_label_template(plan, Path(target), rater)
     with print_until_reader_leaves():
-        print_json(encode_next_labels(plan)) if as_data else print_next_labels(plan, written=lines is not None)
+        print_json(next_labels_to_json(plan)) if as_data else print_next_labels(plan, written=lines is not None)
     if target is not None and lines is not None:
         count_words = pluralize_count(lines, "line waits", "lines wait")
         print_message(f"written: {escape_terminal_text(target)} ({count_words} for a score)", err=True)
@@ -96,7 +96,7 @@ def _print_expected_widths(screen: Screen, widths: tuple[ExpectedWidth, ...]) ->
         "labelled": [f"{one.labelled:,}" for one in widths],
         "now": [MISSING_DASH if one.now is None else format_number(one.now) for one in widths],
         "then labelled": [f"{one.labelled_then:,}" for one in widths],
-        "then": [_format_expected_width(one) for one in widths],
+        "then": [_format_printed_width(one) for one in widths],
     }
     screen.table(columns, right=("labelled", "now", "then labelled", "then"))
     if any(one.now is None for one in widths):
@@ -105,7 +105,7 @@ def _print_expected_widths(screen: Screen, widths: tuple[ExpectedWidth, ...]) ->
         )
 
 
-def _format_expected_width(one: ExpectedWidth) -> str:
+def _format_printed_width(one: ExpectedWidth) -> str:
     if one.then is None:
         return MISSING_DASH
     return format_number(one.then) if one.at == one.labelled_then else f"{format_number(one.then)} with {one.at}"
@@ -117,11 +117,11 @@ def _format_expected_width(one: ExpectedWidth) -> str:
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def check_labels_command(labels: str, run: str, as_data: bool) -> None:
     """Say whether LABELS fit RUN: mistakes with their lines, void labels, and how many count. Nothing is kept."""
-    from evenhand.workflows.labels import check_labels, encode_checked_labels
+    from evenhand.workflows.labels import check_labels, checked_labels_to_json
 
     found = check_labels(None, Path(labels), run)
     with print_until_reader_leaves():
-        print_json(encode_checked_labels(found)) if as_data else _print_checked_labels(found)
+        print_json(checked_labels_to_json(found)) if as_data else _print_checked_labels(found)
     if found.void:
         raise SystemExit(1)
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from evenhand.cli.output import POSITIVE_NUMBER, FiniteNumber
+from evenhand.cli.output import POSITIVE_NUMBER, FiniteNumberOption
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import ModelSettings
 from evenhand.workflows.inputs import parse_user_input_number
@@ -34,7 +34,7 @@ def add_prompt_options(temperature: str = "0 by default.") -> CommandDecorator[A
     options = (
         click.option("--language", default="en", metavar="en|zh|DIR", help=language),
         click.option("--seed", type=int, default=0, help="Decides the order in which outputs are shown."),
-        click.option("--temperature", type=FiniteNumber(0, 2), help=temperature),
+        click.option("--temperature", type=FiniteNumberOption(0, 2), help=temperature),
         click.option("--max-tokens", type=click.IntRange(1), default=4096, help="The longest reply."),
     )
     return lambda command: _apply_click_options(command, *options)

@@ -46,7 +46,7 @@ def _escape_terminal_character(character: str) -> str:
     return f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
 
 
-class FiniteNumber(click.FloatRange):
+class FiniteNumberOption(click.FloatRange):
     """The type of an option for a number in a range, with decimals: nan and inf would slip through, or never end."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -57,7 +57,7 @@ class FiniteNumber(click.FloatRange):
         return float(super().convert(value, param, ctx))
 
 
-POSITIVE_NUMBER = FiniteNumber(0, min_open=True)
+POSITIVE_NUMBER = FiniteNumberOption(0, min_open=True)
 
 
 def open_command_stdin() -> BinaryIO | None:

@@ -26,7 +26,7 @@ def print_plan(plan: PlanData) -> None:
     _print_planned_variants(screen, plan)
     _print_planned_judges(screen, plan) if plan["judges"] else screen.line("no judge is asked")
     if plan.get("cascade"):
-        screen.line(_format_planned_cascade(plan["cascade"]))
+        screen.line(_format_printed_cascade_plan(plan["cascade"]))
     _print_planned_total(screen, plan)
     for line in format_planned_power_for_terminal(plan["power"]):
         screen.line(line)
@@ -59,7 +59,8 @@ def format_planned_power_for_terminal(power: PlanData | None) -> list[str]:
     """What the planned samples can show of each treatment; nothing where there is none."""
     if power is None:
         return []
-    pairs, lines = pluralize_count(power["pairs"], "sample"), []
+    unit, lines = power["unit"], []
+    pairs = pluralize_count(power["pairs"], unit)
     for one in power["treatments"]:
         whose = f" of {one['treatment']}" if len(power["treatments"]) > 1 else ""
         if one["sd"] is None:
@@ -74,10 +75,10 @@ def format_planned_power_for_terminal(power: PlanData | None) -> list[str]:
         lines.append(f"power{whose}: {pairs} show {shows} four times out of five (standard deviation {sd}, {known})")
         if one["needed"] is not None:
             lines.append(
-                f"{power['smallest_effect']:g} points, the smallest that matters, takes {one['needed']:,} samples"
+                f"{power['smallest_effect']:g} points, the smallest that matters, takes {one['needed']:,} {unit}s"
             )
     if power["pairs"] < LEAST_PAIRS_TO_DECIDE:
-        lines.append(f"below {LEAST_PAIRS_TO_DECIDE} samples only a large and even difference gets a verdict")
+        lines.append(f"below {LEAST_PAIRS_TO_DECIDE} {unit}s only a large and even difference gets a verdict")
     return lines
 
 
@@ -92,7 +93,7 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
         "calls": [f"{one['calls']:,}" for one in judges],
         "cached": [f"{one['kept']:,}" if one["kept"] else "" for one in judges],
         "tokens in": [f"{one['input_tokens']:,}" for one in judges],
-        "prompt cached": [_format_cached_share(one) for one in judges],
+        "prompt cached": [_format_printed_cached_share(one) for one in judges],
         "out, about": [f"{one['output_tokens']:,}" for one in judges],
         "cost, about": [_format_planned_cost_for_terminal(one["cost"]) for one in judges],
     }
@@ -100,12 +101,12 @@ def _print_planned_judges(screen: Screen, plan: PlanData) -> None:
     screen.table(shown, right=[name for name in shown if name != "judge"])
 
 
-def _format_cached_share(judge: PlanData) -> str:
+def _format_printed_cached_share(judge: PlanData) -> str:
     """The share of the input that the server has read before; empty where it is none or unknown."""
     return format_percent(judge["cached_tokens"] / judge["input_tokens"]) if judge["cached_tokens"] else ""
 
 
-def _format_planned_cascade(cascade: PlanData) -> str:
+def _format_printed_cascade_plan(cascade: PlanData) -> str:
     """How much the strong judge is asked, and what it would take to ask it about all."""
     least = "at least " if cascade["at_least"] else ""
     every = f"about all samples it would be {cascade['calls_for_all']:,} calls"

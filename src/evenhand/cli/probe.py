@@ -29,7 +29,7 @@ def probe_command() -> None:
 @click.argument("name", metavar="NAME")
 @click.argument("run", metavar="[RUN]", default="latest")
 @click.option("--labels", metavar="FILE", help="People's labels, one JSON object per line; else those kept with RUN.")
-@click.option("--judge", metavar="MODEL", help="The judge to probe, where the run has several.")
+@click.option("--judge", metavar="MODEL", help="The judge to probe, where the run has several or was imported.")
 @click.option("--rubric", metavar="NAME|FILE", help="The rubric of the run, where its eval file does not say it.")
 @click.option("--repeats", type=int, default=8, show_default=True, help="Answers to each output at the seal.")
 @click.option("--daily", type=int, default=5, show_default=True, help="Outputs to ask again in a look.")
@@ -99,7 +99,7 @@ def list_probes_command(as_data: bool) -> None:
                     "sealed": [one.probe.at[:16].replace("T", " ") for one in found],
                     "looks": [str(one.status.looks) for one in found],
                     "lost": [f"{len(one.status.lost)} of {one.status.asked}" for one in found],
-                    "evidence": [f"{format_evidence(one)} of {one.status.threshold:,.0f}" for one in found],
+                    "evidence": [f"{format_printed_evidence(one)} of {one.status.threshold:,.0f}" for one in found],
                 },
                 right=("looks", "lost", "evidence"),
             )
@@ -143,13 +143,13 @@ def print_probe(found: CheckedProbe) -> None:
     else:
         screen.line(f"Nothing is known of {probe.judge} yet: no look was taken.", bold=True)
     if found.look is not None:
-        screen.line(_phrase_look(found), indent=2)
+        screen.line(_phrase_printed_look(found), indent=2)
     if found.why_no_look:
         screen.line(f"{found.why_no_look[0].upper()}{found.why_no_look[1:]}.", indent=2)
     screen.line(
         f"Lost {len(status.lost)} of {pluralize_count(status.asked, 'answer')} in "
-        f"{pluralize_count(status.looks, 'look')}; the evidence for drift is {format_evidence(found)}, it takes "
-        f"{status.threshold:,.0f}.",
+        f"{pluralize_count(status.looks, 'look')}; the evidence for drift is {format_printed_evidence(found)}, "
+        f"it takes {status.threshold:,.0f}.",
         indent=2,
     )
     _print_probe_facts(screen, found)
@@ -161,13 +161,13 @@ def print_probe(found: CheckedProbe) -> None:
         _print_resting_verdicts(screen, found.resting)
 
 
-def format_evidence(found: CheckedProbe) -> str:
+def format_printed_evidence(found: CheckedProbe) -> str:
     """The evidence for drift; digits behind the point only where it is small."""
     evidence = found.status.evidence
     return f"{evidence:.1f}" if evidence < 100 else f"{min(evidence, 1e12):,.0f}"
 
 
-def _phrase_look(found: CheckedProbe) -> str:
+def _phrase_printed_look(found: CheckedProbe) -> str:
     assert found.look is not None
     asked = len(found.look.answers)
     lost = sum(now is not found.probe.items[place].people for place, now in found.look.answers)

@@ -26,13 +26,13 @@ async def show_model_progress(models: Sequence[Model], stream: TextIO | None) ->
         return
     counters = [CliProgressCounter(model.name) for model in models]
 
-    def describe_replies(seconds: int) -> str:
+    def describe_printed_replies(seconds: int) -> str:
         asked, answered = sum(one.asked for one in counters), sum(one.answered for one in counters)
         waiting = [one.model for one in counters if one.asked > one.answered]
         on = f" · waiting for {', '.join(waiting)}" if waiting else ""
         return f"{answered} of {asked} replies · {seconds} s{on}"[:74]
 
-    async with _redraw_progress_until_done(stream, describe_replies):
+    async with _redraw_progress_until_done(stream, describe_printed_replies):
         yield [ChainedModel(model, [one.count_call]) for model, one in zip(models, counters, strict=True)]
 
 

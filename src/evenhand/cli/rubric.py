@@ -24,10 +24,10 @@ from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
 from evenhand.report.result_phrases import (
-    describe_method_scale,
-    format_anchor_place,
-    format_scale_score,
-    list_method_steps,
+    describe_reported_method_scale,
+    format_reported_anchor_place,
+    format_reported_scale_score,
+    list_reported_method_steps,
 )
 from evenhand.scoring.scores import list_scorecard_tie_breaks
 from evenhand.wording import (
@@ -107,10 +107,10 @@ def _print_drafted_examples(drafted: DraftedRubric) -> None:
     }
     screen.line(f"The examples, judged by {join_names(drafted.judges)}", gap=True, bold=True)
     screen.table(columns, right=("score", "not assessed"))
-    screen.line(_phrase_separation(drafted), gap=True)
+    screen.line(_phrase_printed_separation(drafted), gap=True)
 
 
-def _phrase_separation(drafted: DraftedRubric) -> str:
+def _phrase_printed_separation(drafted: DraftedRubric) -> str:
     """Whether the rubric tells the good examples from the bad ones."""
     known = [(one.good, one.score) for one in drafted.examples if one.score is not None]
     good, bad = ([score for kind, score in known if kind is wanted] for wanted in (True, False))
@@ -246,10 +246,10 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
     if criterion.asks:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:
-        screen.line(f"{format_anchor_place(anchor, criterion.scale)}: {anchor.text}", indent + 4)
+        screen.line(f"{format_reported_anchor_place(anchor, criterion.scale)}: {anchor.text}", indent + 4)
     for example in criterion.examples:
         why = f" ({shorten_text_to_line(example.why, 80)})" if example.why else ""
-        told = f"{format_scale_score(example.score, criterion.scale)}{why}"
+        told = f"{format_reported_scale_score(example.score, criterion.scale)}{why}"
         screen.line(f"example, scored {told}: {quote_text(example.passage, 80)}", indent + 4)
     for child in criterion.children:
         _print_criterion(screen, child, indent + 2)
@@ -258,8 +258,8 @@ def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
 def _print_method_steps(screen: Screen, method: Method) -> None:
     screen.line("Score", gap=True, bold=True, underline=True)
     places = method.scale.decimals
-    screen.line(f"{describe_method_scale(method)}, by these steps:", 2)
-    for number, step in enumerate(list_method_steps(method), start=1):
+    screen.line(f"{describe_reported_method_scale(method)}, by these steps:", 2)
+    for number, step in enumerate(list_reported_method_steps(method), start=1):
         parameters = f" ({', '.join(step.given)})" if step.given else ""
         screen.line(f"{number}. {step.word}{parameters}: {step.about}", 2)
     if method.grades:

@@ -164,10 +164,10 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if course.note:
         print_message(escape_cli_line(f"note: {course.note}"), err=True)
-    progress = ProgressLine(sys.stderr, loop.time, _describe_run_to_do(course), total=course.total)
+    progress = TerminalProgressLine(sys.stderr, loop.time, _describe_printed_run_progress(course), total=course.total)
     timers: list[asyncio.TimerHandle] = []
 
-    def cut_short() -> None:
+    def stop_on_second_interrupt() -> None:
         for timer in timers:
             timer.cancel()
         if task is not None and not task.cancelling():  # Once: what follows is clean-up.
@@ -175,11 +175,11 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
 
     def stop(number: signal.Signals) -> None:
         if course.stopping and number == signal.SIGINT:
-            cut_short()
+            stop_on_second_interrupt()
             return
         is_first, seconds = not timers, STOPPING_SIGNALS[number]
         course.stop_run()
-        timers.append(loop.call_later(seconds, cut_short))
+        timers.append(loop.call_later(seconds, stop_on_second_interrupt))
         if is_first:
             patience = f"up to {seconds:g} s for the calls under way"
             with suppress(OSError):  # The terminal may be gone.
@@ -208,7 +208,7 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
             timer.cancel()
 
 
-def _describe_run_to_do(course: RunProgress) -> str:
+def _describe_printed_run_progress(course: RunProgress) -> str:
     asked = "will be asked" if course.fresh else "will be asked where no reply is stored"
     judges = f"{', '.join(course.judges)} {asked}" if course.judges else "no judge is asked"
     until = f"; {course.until}" if course.until else ""
@@ -239,7 +239,7 @@ class ProgressState:
     waiting: str = ""  # What is under way in batches.
 
 
-class ProgressLine:
+class TerminalProgressLine:
     """The line on its way to a terminal, or now and then into a file; trouble with the stream never stops a run."""
 
     def __init__(

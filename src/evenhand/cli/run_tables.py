@@ -13,8 +13,8 @@ from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
     TableRows,
-    measure_least_table_width,
-    measure_whole_table_width,
+    measure_terminal_minimum,
+    measure_whole_terminal_width,
     print_section,
     print_table_or_sentences,
     shorten_distinct_names,
@@ -54,7 +54,14 @@ from evenhand.report.phrases import (
     list_reported_safety_gates,
 )
 from evenhand.report.result_phrases import build_report_preference_tables, list_reported_cost_parts
-from evenhand.wording import MISSING_DASH, format_dollar_amount, format_figure, join_names, pluralize_count
+from evenhand.wording import (
+    MISSING_DASH,
+    format_dollar_amount,
+    format_figure,
+    join_names,
+    pluralize_count,
+    word_criterion,
+)
 
 RunHeadData = Mapping[str, Any]
 TerminalColumn = tuple[str, list[str]]
@@ -216,23 +223,19 @@ def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadD
     """The samples whose score changed most, with the criteria that did as columns; `named` names their variants."""
     if not changed:
         return
-    moved = [
+    ids = [
         id
         for id in dict.fromkeys(id for one in changed for id in one["criteria"])
-        if any(_is_change_worth_printing(one["criteria"].get(id)) for one in changed)
+        if any((moved := one["criteria"].get(id)) and moved["before"] != moved["after"] for one in changed)
     ]
     cells = [
         [
             f"{format_figure(one['before'])} → {format_figure(one['after'])}",
-            *(_format_cli_criterion_change(one["criteria"].get(id)) for id in moved),
+            *(_format_cli_criterion_change(one["criteria"].get(id)) for id in ids),
         ]
         for one in changed
     ]
-    _print_sample_table(screen, title, changed, moved, cells, named=named)
-
-
-def _is_change_worth_printing(change: RunHeadData | None) -> bool:
-    return change is not None and change["before"] != change["after"]
+    _print_sample_table(screen, title, changed, ids, cells, named=named)
 
 
 def _format_cli_criterion_change(change: RunHeadData | None) -> str:
@@ -248,13 +251,8 @@ def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadDat
     if not lowest:
         return
     criteria = list(dict.fromkeys(id for one in lowest for id in one["criteria"]))
-    cells = [
-        [
-            format_figure(one["composite"]),
-            *(format_figure(one["criteria"][id]) if id in one["criteria"] else "" for id in criteria),
-        ]
-        for one in lowest
-    ]
+    scores = [(one["criteria"], format_figure(one["composite"])) for one in lowest]
+    cells = [[whole, *(format_figure(own[id]) if id in own else "" for id in criteria)] for own, whole in scores]
     _print_sample_table(screen, title, lowest, criteria, cells, named=named)
 
 
@@ -263,22 +261,22 @@ def _print_sample_table(
 ) -> None:
     """Samples with criteria as columns; only a very long name is cut, where it can still be told apart."""
     told = ["sample", "variant"] if named or len({one["variant"] for one in samples}) > 1 else ["sample"]
-    names, heads = [*told, "composite", *criteria], len(told)
+    names, heads = [*told, "composite", *map(word_criterion, criteria)], len(told)
     rows = [[*(one[name] for name in told), *own] for one, own in zip(samples, cells, strict=True)]
     screen.line(title, bold=True, gap=True)
     if any(cell_len(name) > WIDEST_NAME for name in names[heads + 1 :]):
         cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
         names = cut if len(set(cut)) == len(cut) else names
-    if heads == 1 and measure_whole_table_width(names, rows) > screen.width:
-        turned = _turn_sample_table(names[heads:], samples, cells)
+    if heads == 1 and measure_whole_terminal_width(names, rows) > screen.width:
+        turned = _turn_printed_sample_table(names[heads:], samples, cells)
         ids = list(turned)[1:]
-        if turned and measure_least_table_width([*turned], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
+        if turned and measure_terminal_minimum([*turned], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
             screen.table(turned, right=ids)
             return
     print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
 
 
-def _turn_sample_table(
+def _turn_printed_sample_table(
     names: Sequence[str], samples: Sequence[RunHeadData], cells: Sequence[Sequence[str]]
 ) -> dict[str, list[str]]:
     """The same with samples as columns, for a screen too narrow for the criteria; empty where these are too many."""

@@ -1,4 +1,4 @@
-"""evenhand runs: lists, shows, watches, exports, imports, rescores and deletes stored runs."""
+"""evenhand runs and baseline: lists, shows, watches, exports, imports, rescores, deletes and pins stored runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import click
 
 from evenhand.cli.history import format_cli_composite_lines
 from evenhand.cli.output import (
-    FiniteNumber,
+    FiniteNumberOption,
     escape_terminal_text,
     open_command_stdin,
     print_json,
@@ -26,7 +26,7 @@ from evenhand.wording import format_figure, pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.cli.screen import Screen
-    from evenhand.workflows.run_following import WatchedRun
+    from evenhand.workflows.run_following import WatchedRunView
     from evenhand.workflows.runs import RunOrder, UserRunListing
 
 
@@ -81,7 +81,7 @@ def show_run_command(run: str, as_data: bool, full: bool, setup: bool) -> None:
 @runs_command.command("watch")
 @click.argument("run", metavar="RUN")
 @click.option(
-    "--every", type=FiniteNumber(0.1), default=10.0, show_default=True, metavar="S", help="Seconds between looks."
+    "--every", type=FiniteNumberOption(0.1), default=10.0, show_default=True, metavar="S", help="Seconds between looks."
 )
 def watch_run_command(run: str, every: float) -> int:
     """Wait until RUN is over, or until all that it has in batches is answered.
@@ -91,10 +91,10 @@ def watch_run_command(run: str, every: float) -> int:
     from evenhand.cli.progress import CLEAR_LINE
     from evenhand.workflows.run_following import watch_run
 
-    async def show_until_over() -> WatchedRun:
+    async def print_run_until_over() -> WatchedRunView:
         line, terminal = "", sys.stderr.isatty()
         async for seen in watch_run(None, run, every=every):
-            before, line = line, _format_watched_run(seen)
+            before, line = line, _format_printed_watched_run(seen)
             if terminal:
                 click.echo(CLEAR_LINE + line[: shutil.get_terminal_size().columns - 1], nl=False, err=True)
             elif line != before:
@@ -103,7 +103,7 @@ def watch_run_command(run: str, every: float) -> int:
             click.echo(CLEAR_LINE, nl=False, err=True)
         return seen
 
-    last = asyncio.run(show_until_over())
+    last = asyncio.run(print_run_until_over())
     if last.state == "finished":
         print_message(f"run {last.id} is finished: evenhand runs show {last.id}")
         return 0
@@ -115,7 +115,7 @@ def watch_run_command(run: str, every: float) -> int:
     return 1
 
 
-def _format_watched_run(seen: WatchedRun) -> str:
+def _format_printed_watched_run(seen: WatchedRunView) -> str:
     total = "" if seen.total is None else f" of {seen.total:,}"
     parts = [f"run {seen.id}: {seen.state}", f"{seen.done:,}{total} samples done", seen.under_way]
     return " · ".join(filter(None, parts))
@@ -248,3 +248,54 @@ def _format_listed_samples_for_terminal(one: UserRunListing) -> str:
     if one.samples is None:
         return ""
     return f"{one.samples:,} (part)" if one.selection else f"{one.samples:,}"
+
+
+LISTED_FIELDS = {"baseline": "name", "run": "run", "eval": "eval"}
+
+
+@click.group("baseline")
+def baseline_command() -> None:
+    """Pin runs under names: `evenhand compare --baseline NAME RUN` holds a run against one."""
+
+
+@baseline_command.command("set")
+@click.argument("run", metavar="RUN")
+@click.option("--name", default="main", show_default=True, metavar="NAME", help="The name of the baseline.")
+def set_baseline_command(run: str, name: str) -> None:
+    """Pin RUN, a finished one, under a name; what had the name before stays, and is told."""
+    from evenhand.workflows.baseline import set_baseline
+
+    now, before = set_baseline(None, name, run)
+    changed = "already" if before == now else f"now; it was {before}" if before else "now"
+    print_message(f"baseline {name} is run {now} {changed}")
+
+
+@baseline_command.command("list")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def list_baselines_command(as_data: bool) -> None:
+    """List the baselines with their runs."""
+    from evenhand.cli.screen import Screen
+    from evenhand.report.phrases import format_reported_origin
+    from evenhand.workflows.baseline import list_baselines
+
+    found = list_baselines(None)
+    with print_until_reader_leaves():
+        if as_data:
+            print_json([asdict(one) for one in found])
+        elif found:
+            columns = {name: [getattr(one, field) for one in found] for name, field in LISTED_FIELDS.items()}
+            columns |= {"set": [one.at[:16].replace("T", " ") for one in found]}
+            columns |= {"origin": [format_reported_origin(one.imported) for one in found]}
+            Screen().table({name: cells for name, cells in columns.items() if any(cells)})
+        else:
+            print_message("no baseline yet: evenhand baseline set RUN --name main")
+
+
+@baseline_command.command("remove")
+@click.argument("name", metavar="NAME")
+def remove_baseline_command(name: str) -> None:
+    """Take the name away; the run stays."""
+    from evenhand.workflows.baseline import remove_baseline
+
+    run = remove_baseline(None, name)
+    print_message(f"baseline {name} is gone; run {run} stays")

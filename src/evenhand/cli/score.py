@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from evenhand.cli.history import print_subject_evaluation
 from evenhand.cli.options import read_limit_command_options
 from evenhand.cli.output import (
     escape_cli_line,
@@ -16,12 +17,11 @@ from evenhand.cli.output import (
     print_until_reader_leaves,
 )
 from evenhand.cli.screen import Screen
-from evenhand.cli.subject_tables import print_subject_evaluation
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Gate, Scored
 from evenhand.model.scorecard import Scorecard, Scores
-from evenhand.wording import format_fraction, join_names, pluralize_count, word_tie_break
+from evenhand.wording import format_fraction, join_names, pluralize_count, word_criterion, word_gate, word_tie_break
 from evenhand.workflows.score import score_file
 
 
@@ -39,8 +39,8 @@ from evenhand.workflows.score import score_file
 def score_command(answers: str, rubric: str, subject: str | None, **options: Any) -> int:
     """Score the answers in FILE (JSON, JSONL, or a reviewer's reply that holds them; - for standard input).
 
-    Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard or a limit not reached;
-    2 bad input; 3 a fault of Evenhand itself.
+    Exit code: 0 all well; 1 a verdict 'fail', a failed gate, an incomplete scorecard, a limit not reached or a red flag
+    that the rubric does not have; 2 bad input; 3 a fault of Evenhand itself.
     """
     limits = read_limit_command_options(options["min_score"], options["min_grade"], options["strict"])
     scored = score_file(rubric, answers, limits=limits, stdin=open_command_stdin(), subject=subject)
@@ -62,7 +62,7 @@ def print_shortfalls(shortfalls: Sequence[str], *, err: bool) -> None:
         click.echo("\n" + "\n".join(map(escape_cli_line, shortfalls)), err=err)
 
 
-MOST_NAMED_ABOVE = 3  # Outputs that failed a gate and rank above others.
+MOST_NAMED = 3  # Outputs that a note is about.
 SCORE_COLOURS = {"pass": "green", "borderline": "yellow", "fail": "red", "incomplete": "magenta"}
 
 
@@ -81,8 +81,8 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
     cards = order_printed_scorecards(scores)
     # With the steps it is said below why there is no score.
     missing = {card.id: [] if explain else _list_missing_terminal_lines(card) for card in cards}
-    own_notes = (f"{card.id}: {line}" for card in cards for line in (*missing[card.id], *card.notes))
-    for place, note in enumerate((*_note_failed_above_others(scores), *scores.notes, *own_notes)):
+    own_notes = _join_notes_of_outputs([(card.id, (*missing[card.id], *card.notes)) for card in cards])
+    for place, note in enumerate((*_print_note_on_failed_above_others(scores), *scores.notes, *own_notes)):
         screen.line(note, gap=place == 0)
     for card in cards if explain else ():
         parts = (card.id, _format_cli_score(card, rubric.method), card.grade, card.label, card.verdict)
@@ -101,7 +101,7 @@ def print_scores(scores: Scores, *, explain: bool, screen: Screen | None = None)
             screen.line(line, indent=2)
 
 
-def _note_failed_above_others(scores: Scores) -> list[str]:
+def _print_note_on_failed_above_others(scores: Scores) -> list[str]:
     """A note where an output that failed a gate has a better rank than one that did not: a gate moves no score."""
     cards = {card.id: card for card in scores.scorecards}
     ranked = [(place.rank, cards[place.id]) for place in scores.ranking or () if place.rank is not None]
@@ -110,8 +110,8 @@ def _note_failed_above_others(scores: Scores) -> list[str]:
     if not above:
         return []
     named = [
-        *above[:MOST_NAMED_ABOVE],
-        *([f"{len(above) - MOST_NAMED_ABOVE} more"] if above[MOST_NAMED_ABOVE:] else []),
+        *above[:MOST_NAMED],
+        *([f"{len(above) - MOST_NAMED} more"] if above[MOST_NAMED:] else []),
     ]
     which = "an output that did not" if len(above) == 1 else "outputs that did not"
     return [f"ranks go by the score alone: {join_names(named)} failed a gate and ranked above {which}"]
@@ -126,8 +126,8 @@ def _format_failed_gate_cli_line(rubric: Rubric, gate: Gate, card: Scorecard) ->
     if len(values) > 1:
         reached = sum(value >= gate.min for value in values)
         how = "said yes" if yes_no else f"gave at least {least}"
-        return f"{gate.criterion}: {reached} of {len(values)} reviewers {how}; more than half must"
-    return f"{gate.criterion} is {'required and not met' if yes_no else f'under {least}'}"
+        return f"{word_criterion(gate.criterion)}: {reached} of {len(values)} reviewers {how}; more than half must"
+    return f"{word_criterion(gate.criterion)} is {'required and not met' if yes_no else f'under {least}'}"
 
 
 def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
@@ -147,12 +147,23 @@ def _build_scorecard_terminal_columns(scores: Scores) -> dict[str, list[str]]:
         "grade": [" ".join(filter(None, (card.grade, card.label))) for card in cards],
         "verdict": [card.verdict or "" for card in cards],
         "tie broken by": [word_tie_break(ranks[card.id].tie_broken_by or "") for card in cards] if ranks else [],
-        "flags": [", ".join((*card.flags, *([f"unsafe: {card.unsafe}"] if card.unsafe else []))) for card in cards],
+        "flags": [", ".join(card.flags) for card in cards],
+        "unsafe": [card.unsafe or "" for card in cards],
         "bonuses": [", ".join(card.bonuses) for card in cards],
-        "gates failed": [", ".join(card.gates_failed) for card in cards],
-        "gates not known": [", ".join(card.gates_open) for card in cards],
+        "gates failed": [", ".join(map(word_gate, card.gates_failed)) for card in cards],
+        "gates not known": [", ".join(map(word_gate, card.gates_open)) for card in cards],
     }
     return {name: cells for name, cells in columns.items() if any(cells)}
+
+
+def _join_notes_of_outputs(notes: Sequence[tuple[str, Sequence[str]]]) -> list[str]:
+    """Each note behind the outputs that it is about: a judge that failed has failed for several."""
+    outputs: dict[str, list[str]] = {}
+    for id, own in notes:
+        for note in dict.fromkeys(own):
+            outputs.setdefault(note, []).append(id)
+    more = {note: [f"{len(ids) - MOST_NAMED:,} more"] if ids[MOST_NAMED:] else [] for note, ids in outputs.items()}
+    return [f"{join_names([*ids[:MOST_NAMED], *more[note]])}: {note}" for note, ids in outputs.items()]
 
 
 def _format_cli_holistic_cell(card: Scorecard) -> str:
@@ -170,7 +181,7 @@ def _list_missing_terminal_lines(card: Scorecard) -> list[str]:
     told = any(review.exact is None for review in card.reviews or ())
     for gap in () if told else card.missing:
         reasons.setdefault(gap.why, []).append(gap.criterion)
-    return [f"{', '.join(ids)} missing ({why})" for why, ids in reasons.items()]
+    return [f"{', '.join(map(word_criterion, ids))} missing ({why})" for why, ids in reasons.items()]
 
 
 def order_printed_scorecards(scores: Scores) -> list[Scorecard]:

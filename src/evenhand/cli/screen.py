@@ -54,7 +54,7 @@ class Screen:
     ) -> None:
         """Print columns below their names; a column or a name too wide for the screen is wrapped, never cut."""
         cells = {name: [escape_cli_line(self.hide(one)) for one in column] for name, column in columns.items()}
-        widths = fit_table_columns(cells, right, self.width - COLUMN_GAP * (len(cells) - 1))
+        widths = fit_terminal_table_columns(cells, right, self.width - COLUMN_GAP * (len(cells) - 1))
         styles: dict[str, dict[str, Any]] = {name: {"bold": True} for name in cells}
         for at, row in enumerate((tuple(cells), *zip(*cells.values(), strict=True))):
             wrap = _wrap_terminal_text if at else break_terminal_name
@@ -75,7 +75,7 @@ class Screen:
         click.echo(text, color=False if os.environ.get("NO_COLOR") else None)
 
 
-def fit_table_columns(cells: Mapping[str, Sequence[str]], right: Sequence[str], room: int) -> dict[str, int]:
+def fit_terminal_table_columns(cells: Mapping[str, Sequence[str]], right: Sequence[str], room: int) -> dict[str, int]:
     """The width of each column: of its longest cell where that fits; else text gives way between words, then names of
     columns of numbers, between words and inside one, and at last text inside a word.
     """
@@ -137,7 +137,7 @@ def print_table_or_sentences(
 ) -> None:
     """Print them; the first `heads` cells name a row, and with `once` the first of these is said once in a table."""
     told = [["" if once and at and row[0] == rows[at - 1][0] else row[0], *row[1:]] for at, row in enumerate(rows)]
-    if measure_least_table_width(names, told, right) <= screen.width:
+    if measure_terminal_minimum(names, told, right) <= screen.width:
         columns = {name: [row[place] for row in told] for place, name in enumerate(names)}
         screen.table({name: cells for name, cells in columns.items() if any(cells)}, right=right, colours=colours)
         return
@@ -158,13 +158,13 @@ def print_unbroken_table(screen: Screen, columns: Mapping[str, Sequence[str]], *
     """Print the columns that have something in them, or a sentence for each row where a word would be broken."""
     shown = {name: cells for name, cells in columns.items() if any(cells)}
     names, rows = tuple(shown), list(zip(*shown.values(), strict=True))
-    if measure_least_table_width(names, rows, right, whole_names=True) <= screen.width:
+    if measure_terminal_minimum(names, rows, right, whole_names=True) <= screen.width:
         screen.table(shown, right=right)
     else:
         _print_rows_as_sentences(screen, names, rows, 1, {})
 
 
-def measure_least_table_width(
+def measure_terminal_minimum(
     names: Sequence[str], rows: TableRows, right: Sequence[str], *, whole_names: bool = False
 ) -> int:
     """What the columns need that have something in them: room for the longest word, or the longest number."""
@@ -181,19 +181,19 @@ def measure_least_table_width(
     return sum(widths) + COLUMN_GAP * (len(widths) - 1)
 
 
-def measure_whole_table_width(names: Sequence[str], rows: TableRows) -> int:
+def measure_whole_terminal_width(names: Sequence[str], rows: TableRows) -> int:
     """What the columns take where no name and no cell is broken."""
     widths = [max(map(cell_len, cells)) for cells in zip(names, *rows, strict=True)]
     return sum(widths) + COLUMN_GAP * (len(widths) - 1)
 
 
-def narrow_table_rows(
+def narrow_terminal_table_rows(
     names: Sequence[str], rows: TableRows, *, giving_way: Sequence[str], right: Sequence[str], width: int
 ) -> TableRows:
     """The rows with names cut in the columns that give way, one after the other, as far as it takes and goes."""
     for place in map(names.index, giving_way):
         longest = max(cell_len(row[place]) for row in rows)
-        room = max(NARROWEST_COLUMN, longest - max(0, measure_least_table_width(names, rows, right) - width))
+        room = max(NARROWEST_COLUMN, longest - max(0, measure_terminal_minimum(names, rows, right) - width))
         rows = [[*row[:place], shorten_terminal_name(row[place], room), *row[place + 1 :]] for row in rows]
     return rows
 

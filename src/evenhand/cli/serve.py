@@ -1,20 +1,30 @@
-"""evenhand serve: the service on this machine, or, with tokens, for others."""
+"""evenhand serve, view, token and mcp: the service and its tokens, the workbench, and the tools for an assistant."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import urllib.error
+import urllib.request
+import webbrowser
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import click
 
-from evenhand.cli.output import POSITIVE_NUMBER, print_message
+from evenhand.cli.contest_places import add_store_option
+from evenhand.cli.output import POSITIVE_NUMBER, print_json, print_message, print_until_reader_leaves
 from evenhand.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from evenhand.service.settings import ServiceSettings
+    from evenhand.workflows.tokens import TokenRole
 
 HOST_HELP = "Where to listen; what others can reach needs tokens."
 STORE_HELP = "Where everything is kept. Without it: EVENHAND_DATABASE_URL, else .evenhand."
@@ -43,9 +53,9 @@ def serve_command(**options: Any) -> None:
 
     Ctrl-C stops it; whatever was received is kept, and what is due is played when it starts again.
     """
-    serve_workbench = load_workbench_server()
+    serve_workbench = load_workbench_for_command()
     from evenhand.service.settings import ServiceSettings
-    from evenhand.workflows.contest_files import parse_longest_gap
+    from evenhand.workflows.contest_files import parse_clock_gap_setting
     from evenhand.workflows.inputs import parse_user_input_number
     from evenhand.workflows.models import ConnectionOptions
 
@@ -68,19 +78,180 @@ def serve_command(**options: Any) -> None:
         requests_at_once=options["at_once"],
         runs_at_once=options["runs_at_once"],
         allow_private_hooks=options["allow_private_hooks"],
-        longest_gap=parse_longest_gap(options["longest_gap"]),
+        longest_gap=parse_clock_gap_setting(options["longest_gap"]),
     )
     line = f"serving on http://{settings.host}:{settings.port} (workbench: /, API: /docs); Ctrl-C stops it"
     serve_workbench(settings, lambda: print_message(line, err=True))
 
 
-def load_workbench_server() -> Callable[[ServiceSettings, Callable[[], None]], None]:
+def load_workbench_for_command() -> Callable[[ServiceSettings, Callable[[], None]], None]:
     """The function that serves until it is stopped; an InputError where its packages are not installed."""
     try:
-        from evenhand.service.server import serve_until_stopped
+        from evenhand.service.app import serve_until_stopped
     except ImportError as error:
         hint = "pip install '/path/to/evenhand[service]'"
         raise InputError(Fault(f"the service needs packages that are not installed ({error.name})", hint)) from None
     from evenhand.web.workbench import add_workbench
 
     return partial(serve_until_stopped, extend=add_workbench)
+
+
+ASK_SECONDS = 2.0
+
+
+@click.command("view")
+@click.argument("run", metavar="[RUN]", required=False)
+@click.option("--port", default=8321, show_default=True, type=click.IntRange(1, 65535), help="The port.")
+@click.option("--store", metavar="FOLDER|URL", help=STORE_HELP)
+@click.option("--no-browser", is_flag=True, help="Only say where it is.")
+def view_command(run: str | None, port: int, store: str | None, no_browser: bool) -> None:
+    """Open the workbench in the browser, on the page of RUN if one is named.
+
+    Where a service answers on the port already, its workbench is opened; else one is served until Ctrl-C.
+    """
+    base = f"http://127.0.0.1:{port}"
+    address = base + (f"/runs/{quote(run, safe='')}" if run else "/")
+
+    def announce(line: str) -> None:
+        print_message(line, err=True)
+        if not no_browser:
+            webbrowser.open(address)
+
+    if _is_server_option_answering(base):
+        _refuse_missing_run_option(run, address)
+        announce(f"a service answers already: {address}")
+        return
+    serve_workbench = load_workbench_for_command()
+    from evenhand.service.settings import ServiceSettings
+
+    settings = ServiceSettings(port=port, store=store if store is None or "://" in store else Path(store))
+    if run:
+        from evenhand.workflows.runs import load_run_setup
+
+        load_run_setup(settings.store, run)  # An error where there is no such run, before anything is served.
+    serve_workbench(settings, lambda: announce(f"workbench: {address}; Ctrl-C stops it"))
+
+
+def _refuse_missing_run_option(run: str | None, address: str) -> None:
+    """An error where a service says that it has no such run."""
+    try:
+        urllib.request.urlopen(urllib.request.Request(address, method="HEAD"), timeout=ASK_SECONDS).close()
+    except urllib.error.HTTPError as problem:
+        problem.close()
+        if run and problem.code == 404:
+            hint = "evenhand runs list shows those of the store in this folder"
+            raise InputError(Fault(f"the service has no run {run!r}", hint, where=address)) from None
+    except OSError:
+        pass  # The browser will say what is wrong.
+
+
+def _is_server_option_answering(base: str) -> bool:
+    """Whether it is one of ours that has the port."""
+    try:
+        with urllib.request.urlopen(f"{base}/healthz", timeout=ASK_SECONDS) as answer:
+            return bool(answer.read(16) == b"ok")
+    except OSError:  # Nobody there, or something else.
+        return False
+
+
+ROLES = ("operator", "submitter", "reader")  # As workflows.tokens has them, which is loaded when a command runs.
+
+
+@click.group("token")
+def token_command() -> None:
+    """Make, list and revoke the tokens with which others call `evenhand serve`."""
+
+
+@token_command.command("create")
+@click.option("--role", type=click.Choice(ROLES), required=True, help="What it may do.")
+@click.option("--name", required=True, metavar="NAME", help="Whom it stands for; a submitter's is the author's name.")
+@click.option("--expires-in", metavar="TIME", help="How long it is good, as in '30 days'. Without it: until revoked.")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+@add_store_option
+def create_token_command(role: TokenRole, name: str, expires_in: str | None, as_data: bool, store: str | None) -> None:
+    """Make a token and print it. It is shown this once: only a hash of it is kept."""
+    from evenhand.workflows.tokens import create_service_token
+
+    made = create_service_token(store, role=role, name=name, expires_in=expires_in)
+    with print_until_reader_leaves():
+        if as_data:
+            print_json({**asdict(made.token), "secret": made.secret})
+            return
+        print_message(made.secret)
+        until = f"until {made.token.expires}" if made.token.expires else "until it is revoked"
+        about = f"token {made.token.id}: {role} {made.token.name}, good {until}"
+        print_message(f"{about}; it is not shown again", err=True)
+
+
+@token_command.command("list")
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+@add_store_option
+def list_tokens_command(as_data: bool, store: str | None) -> None:
+    """List the tokens, the newest first; those that expired or were revoked too."""
+    from evenhand.cli.screen import Screen
+    from evenhand.workflows.tokens import NO_TOKENS, list_service_tokens
+
+    found = list_service_tokens(store)
+    with print_until_reader_leaves():
+        if as_data:
+            print_json([asdict(one) for one in found])
+        elif not found:
+            print_message(NO_TOKENS)
+        else:
+            columns = {name: [str(getattr(one, name)) for one in found] for name in ("id", "role", "name")}
+            for name in ("made", "expires", "revoked"):
+                columns[name] = [(getattr(one, name) or "")[:16].replace("T", " ") for one in found]
+            Screen().table({name: cells for name, cells in columns.items() if any(cells)})
+
+
+@token_command.command("revoke")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True)
+@add_store_option
+def revoke_tokens_command(ids: tuple[str, ...], store: str | None) -> None:
+    """Withdraw tokens: from now on they open nothing. To replace one, create another first."""
+    from evenhand.workflows.tokens import revoke_service_tokens
+
+    revoke_service_tokens(store, ids)
+    for id in ids:
+        print_message(f"token {id} is revoked")
+
+
+FOLDER_HELP = "The project: files are read below it, and what is stored is stored in it. Default: where it starts."
+PROJECT_STORE_HELP = (
+    "Where evaluations and runs are kept. Without it: EVENHAND_DATABASE_URL, else .evenhand in the folder."
+)
+JUDGE_HELP = "A judge that is asked where none is named, and may be named whatever its kind; may be repeated."
+TRUST_HELP = "Let evals in the folder start programs, import Python and call addresses, as evenhand run does."
+
+
+@click.command("mcp")
+@click.option("--folder", default=".", metavar="DIR", help=FOLDER_HELP)
+@click.option("--store", metavar="FOLDER|URL", help=PROJECT_STORE_HELP)
+@click.option("--judge", "judges", multiple=True, metavar="NAME", help=JUDGE_HELP)
+@click.option("--budget", metavar="DOLLARS", help="What judging may cost in all, and each run.")
+@click.option("--trust-evals", is_flag=True, help=TRUST_HELP)
+def mcp_command(folder: str, store: str | None, judges: tuple[str, ...], budget: str | None, trust_evals: bool) -> None:
+    """Serve tools to an assistant over the Model Context Protocol: it starts this command and talks to it.
+
+    The tools are judge, score, explain_scorecard, list_rubrics, check_rubric, compare_runs and run_eval.
+    """
+    try:
+        from evenhand.mcp.server import serve_assistant_over_stdio
+    except ImportError as error:
+        hint = "pip install 'evenhand[mcp]'"
+        raise InputError(Fault(f"evenhand mcp needs packages that are not installed ({error.name})", hint)) from None
+    from evenhand.workflows.assistant import ConfinedUserProject
+    from evenhand.workflows.inputs import parse_user_input_number
+    from evenhand.workflows.models import ConnectionOptions
+
+    root = Path(folder)
+    if not root.is_dir():
+        raise InputError(Fault("there is no such folder", "the folder of the project", where=f"--folder {folder}"))
+    dollars = None if budget is None else parse_user_input_number(budget, "--budget")
+    place = store if store is None or "://" in store else Path(store).absolute()
+    os.chdir(root)  # Relative paths, and the store, mean the same as for commands that are run there.
+    project = ConfinedUserProject(
+        folder=Path.cwd(), store=place, judges=judges, trust_evals=trust_evals, dollars=dollars
+    )
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve_assistant_over_stdio(project, ConnectionOptions(dollars=dollars)))

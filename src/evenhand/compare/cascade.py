@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare.decision import RowScores, VariantColumn
-from evenhand.compare.facts import JUDGE_LAYER
+from evenhand.compare.facts import JUDGE_LAYER, ReachedLayer
 from evenhand.errors import InputError
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import PASSED_ON_NUMBERS, VERDICT_NUMBERS, JudgeCallTally, VariantTally
+from evenhand.runs.tally import PASSED_ON_NUMBERS, VERDICT_NUMBERS, JudgeCallTally, RunVariantTally
 from evenhand.stats.cascades import CascadeMean, CascadeRows, cascade_difference, cascade_mean
 from evenhand.stats.differences import Difference
 
@@ -27,17 +27,17 @@ COMPOSITE_SCALE = (1.0, 5.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CascadeSide:
+class ComparedCascadeSide:
     """A variant's numbers by row, NaN where there is none: the cheap judge's and the strong one's."""
 
     cheap: Floats
     strong: Floats
     near: NDArray[np.bool_]
 
-    def minus(self, other: CascadeSide) -> CascadeSide:
+    def minus(self, other: ComparedCascadeSide) -> ComparedCascadeSide:
         """The differences; a sample is passed on with all of its outputs."""
         near = self.near | other.near
-        return CascadeSide(cheap=self.cheap - other.cheap, strong=self.strong - other.strong, near=near)
+        return ComparedCascadeSide(cheap=self.cheap - other.cheap, strong=self.strong - other.strong, near=near)
 
     @property
     def usable(self) -> NDArray[np.bool_]:
@@ -51,18 +51,20 @@ class CascadeSide:
         return CascadeRows(cheap=cheap[kept], strong=self.strong[kept], near=self.near[kept])
 
 
-def read_cascade_side(values: RowScores, cheap: Floats, cascade: Mapping[str, RowScores]) -> CascadeSide:
+def read_compared_cascade_side(
+    values: RowScores, cheap: Floats, cascade: Mapping[str, RowScores]
+) -> ComparedCascadeSide:
     """Values as they are kept, which are the strong judge's where it decided, beside the cheap judge's."""
     kept, passed, by = (np.array(one, np.float64) for one in (values, cascade["passed_on"], cascade["by_strong"]))
     near = passed == PASSED_ON_NUMBERS["near"]
-    return CascadeSide(cheap=cheap, strong=np.where(by == 1, kept, np.nan), near=near)
+    return ComparedCascadeSide(cheap=cheap, strong=np.where(by == 1, kept, np.nan), near=near)
 
 
-def read_cascade_composite(column: VariantColumn, share: float, layer: str = "") -> CascadeSide:
+def read_compared_cascade_composite(column: VariantColumn, share: float, layer: str = "") -> ComparedCascadeSide:
     """The composite of a variant, of which the judge layer makes up a share, or that layer alone."""
     values = column.layers[layer] if layer else column.composite
     judged, cheap = (np.array(one, np.float64) for one in (column.layers[JUDGE_LAYER], column.cascade["cheap_layer"]))
-    return read_cascade_side(
+    return read_compared_cascade_side(
         values, np.array(values, np.float64) + (1.0 if layer else share) * (cheap - judged), column.cascade
     )
 
@@ -73,13 +75,19 @@ def find_judge_layer_share(layers: Sequence[str], weights: Mapping[str, float]) 
     return own.get(JUDGE_LAYER, 0.0) / (sum(own.values()) or 1.0)
 
 
-def measure_cascade_layer_mean(column: VariantColumn, clusters: Sequence[int]) -> float | None:
-    """The judge layer's mean by the strong judge; None where too few samples were passed on to say."""
-    found = _estimate_side(read_cascade_composite(column, 1.0, JUDGE_LAYER), clusters, COMPOSITE_SCALE)
-    return found.estimate if isinstance(found, CascadeMean) else None
+def measure_cascade_layer(column: VariantColumn, clusters: Sequence[int]) -> ReachedLayer:
+    """The judge layer by the strong judge; without a mean where too few samples were passed on to say."""
+    side = read_compared_cascade_composite(column, 1.0, JUDGE_LAYER)
+    found, missing = _estimate_compared_cascade_side(side, clusters, COMPOSITE_SCALE), int((~side.usable).sum())
+    if not isinstance(found, CascadeMean):
+        return ReachedLayer(mean=None, lowest=None, missing=missing)
+    share = missing / len(side.usable)
+    return ReachedLayer(
+        mean=found.estimate, lowest=(1 - share) * found.estimate + share * COMPOSITE_SCALE[0], missing=missing
+    )
 
 
-def compare_through_cascade(
+def compare_variants_through_cascade(
     ours: VariantColumn,
     theirs: VariantColumn,
     clusters: Sequence[int],
@@ -93,7 +101,7 @@ def compare_through_cascade(
 
     In the composite, of which the judge layer makes up a `share`, or in a layer.
     """
-    side, other = (read_cascade_composite(one, share, layer) for one in (ours, theirs))
+    side, other = (read_compared_cascade_composite(one, share, layer) for one in (ours, theirs))
     side = side.minus(other)
     rows, groups = side.select_rows(), [one for one, own in zip(clusters, side.usable, strict=True) if own]
     if len(rows.cheap) < 2:
@@ -114,7 +122,9 @@ def compare_through_cascade(
         )
 
 
-def _estimate_side(side: CascadeSide, clusters: Sequence[int], scale: tuple[float, float]) -> CascadeMean | str:
+def _estimate_compared_cascade_side(
+    side: ComparedCascadeSide, clusters: Sequence[int], scale: tuple[float, float]
+) -> CascadeMean | str:
     rows, groups = side.select_rows(), [one for one, own in zip(clusters, side.usable, strict=True) if own]
     if not len(rows.cheap):
         return "no sample has a score"
@@ -175,15 +185,15 @@ class CascadeReport:
     saved: CascadeSaved
 
 
-def report_cascade(
-    frame: RunEvalRecord, tallies: Mapping[str, VariantTally], calls: Mapping[str, JudgeCallTally]
+def measure_variants_through_cascade(
+    frame: RunEvalRecord, tallies: Mapping[str, RunVariantTally], calls: Mapping[str, JudgeCallTally]
 ) -> CascadeReport | None:
     """The cascade of a run; None where it has none."""
     found = {name: tally for name, tally in tallies.items() if tally.cascade}
     if not found:
         return None
     cheap, strong = frame.judges
-    passed = np.stack([_spread_over_places(tally, "passed_on", tallies) for tally in found.values()])
+    passed = np.stack([_spread_over_compared_samples(tally, "passed_on", tallies) for tally in found.values()])
     by_sample = np.nanmax(np.where(np.isnan(passed), -1.0, passed), axis=0)
     near, drawn, left = (int((by_sample == PASSED_ON_NUMBERS[one]).sum()) for one in ("near", "drawn", ""))
     every = [np.array([tally.cascade[name].values for name in ("passed_on", "by_strong")]) for tally in found.values()]
@@ -194,27 +204,29 @@ def report_cascade(
         drawn=drawn,
         left=left,
         unanswered=sum(int(((one[0] > 0) & (one[1] == 0)).sum()) for one in every),
-        estimates=tuple(_list_cascade_estimates(frame, found)),
+        estimates=tuple(_list_variant_cascade_estimates(frame, found)),
         missed=_count_missed_verdicts(list(found.values())),
-        saved=_count_saved_calls(calls.get(strong, JudgeCallTally()), near + drawn, left),
+        saved=_count_calls_saved_by_compared_cascade(calls.get(strong, JudgeCallTally()), near + drawn, left),
     )
 
 
-def _spread_over_places(tally: VariantTally, name: str, tallies: Mapping[str, VariantTally]) -> Floats:
+def _spread_over_compared_samples(tally: RunVariantTally, name: str, tallies: Mapping[str, RunVariantTally]) -> Floats:
     """A column by sample of the run, NaN where the variant has none."""
     places = sorted({place for one in tallies.values() for place in one.places})
     own = dict(zip(tally.places, tally.cascade[name].values, strict=True))
     return np.array([own.get(place, np.nan) for place in places])
 
 
-def _list_cascade_estimates(frame: RunEvalRecord, found: Mapping[str, VariantTally]) -> list[CascadeEstimate]:
-    estimates, sides = [], {name: read_tally_side(frame, tally, "composite") for name, tally in found.items()}
+def _list_variant_cascade_estimates(
+    frame: RunEvalRecord, found: Mapping[str, RunVariantTally]
+) -> list[CascadeEstimate]:
+    estimates, sides = [], {name: read_compared_tally_side(frame, tally, "composite") for name, tally in found.items()}
     for name, tally in found.items():
         for kind in FIGURES:
-            one = estimate_cascade_figure(frame, tally, kind)
+            one = estimate_variant_through_cascade(frame, tally, kind)
             layered = max(map(len, tally.composites_by_layers), default=0) > 1
             if one is not None and (layered or kind != "judge layer"):
-                estimates.append(_make_estimate(kind, name, None, one))
+                estimates.append(_make_variant_cascade_estimate(kind, name, None, one))
     base = sides.get(frame.control)
     for name, side in sides.items():
         if name == frame.control or base is None or side is None:
@@ -223,8 +235,8 @@ def _list_cascade_estimates(frame: RunEvalRecord, found: Mapping[str, VariantTal
         if ours.places != theirs.places:  # A stopped run: the verdict pairs what both have.
             continue
         span = COMPOSITE_SCALE[1] - COMPOSITE_SCALE[0]
-        one = _estimate_side(side.minus(base), list(ours.clusters), (-span, span))
-        estimates.append(_make_estimate("difference", name, frame.control, one))
+        one = _estimate_compared_cascade_side(side.minus(base), list(ours.clusters), (-span, span))
+        estimates.append(_make_variant_cascade_estimate("difference", name, frame.control, one))
     return estimates
 
 
@@ -243,51 +255,59 @@ def correct_variant_means(variants: Sequence[dict[str, Any]], found: CascadeRepo
                     target.update(told)
 
 
-def _make_estimate(kind: CascadeKind, variant: str, control: str | None, found: CascadeMean | str) -> CascadeEstimate:
+def _make_variant_cascade_estimate(
+    kind: CascadeKind, variant: str, control: str | None, found: CascadeMean | str
+) -> CascadeEstimate:
     if isinstance(found, str):
         return CascadeEstimate(kind=kind, variant=variant, control=control, why=found)
     return CascadeEstimate(kind=kind, variant=variant, control=control, strong=found)
 
 
-def estimate_cascade_figure(frame: RunEvalRecord, tally: VariantTally, kind: CascadeKind) -> CascadeMean | str | None:
+def estimate_variant_through_cascade(
+    frame: RunEvalRecord, tally: RunVariantTally, kind: CascadeKind
+) -> CascadeMean | str | None:
     """The mean of one figure of a variant by the strong judge, or why there is none; None where nothing measures it."""
-    side = read_tally_side(frame, tally, kind)
+    side = read_compared_tally_side(frame, tally, kind)
     scale = {"score": frame.scale, "pass rate": (0.0, 1.0)}.get(kind, COMPOSITE_SCALE)
-    return None if side is None or scale is None else _estimate_side(side, list(tally.clusters), scale)
+    return None if side is None or scale is None else _estimate_compared_cascade_side(side, list(tally.clusters), scale)
 
 
-def read_tally_side(frame: RunEvalRecord, tally: VariantTally, kind: CascadeKind) -> CascadeSide | None:
+def read_compared_tally_side(
+    frame: RunEvalRecord, tally: RunVariantTally, kind: CascadeKind
+) -> ComparedCascadeSide | None:
     """A figure of a variant by both judges; None where its results do not have it."""
     cascade = {name: tuple(mean.values) for name, mean in tally.cascade.items()}
     if kind == "pass rate":
         least = VERDICT_NUMBERS["borderline" if frame.count_borderline else "pass"]
-        passes = [_pass_or_nan(np.array(cascade[name]), least) for name in ("verdict", "cheap_verdict")]
-        return read_cascade_side(tuple(passes[0]), passes[1], cascade) if np.isfinite(passes[0]).any() else None
+        passes = [_pass_or_nan_in_comparison(np.array(cascade[name]), least) for name in ("verdict", "cheap_verdict")]
+        return (
+            read_compared_cascade_side(tuple(passes[0]), passes[1], cascade) if np.isfinite(passes[0]).any() else None
+        )
     if kind == "score":
-        return read_cascade_side(tuple(tally.score.values), np.array(cascade["cheap_score"]), cascade)
+        return read_compared_cascade_side(tuple(tally.score.values), np.array(cascade["cheap_score"]), cascade)
     if JUDGE_LAYER not in tally.layers or len(tally.composites_by_layers) > 1:
         return None
     layers = next(iter(tally.composites_by_layers), ())
     weights = {name: float(one) for name, one in frame.find_layer_weights().items()}
     column = VariantColumn(
-        composite=_none_for_nan(tally.composite.values),
-        layers={JUDGE_LAYER: _none_for_nan(tally.layers[JUDGE_LAYER].values)},
+        composite=_none_for_nan_in_comparison(tally.composite.values),
+        layers={JUDGE_LAYER: _none_for_nan_in_comparison(tally.layers[JUDGE_LAYER].values)},
         cascade=cascade,
     )
     if kind == "judge layer":
-        return read_cascade_composite(column, 1.0, JUDGE_LAYER)
-    return read_cascade_composite(column, find_judge_layer_share(layers, weights))
+        return read_compared_cascade_composite(column, 1.0, JUDGE_LAYER)
+    return read_compared_cascade_composite(column, find_judge_layer_share(layers, weights))
 
 
-def _none_for_nan(values: Sequence[float]) -> RowScores:
+def _none_for_nan_in_comparison(values: Sequence[float]) -> RowScores:
     return tuple(None if isnan(one) else one for one in values)
 
 
-def _pass_or_nan(verdicts: Floats, least: int) -> Floats:
+def _pass_or_nan_in_comparison(verdicts: Floats, least: int) -> Floats:
     return np.where(np.isnan(verdicts), np.nan, (verdicts >= least).astype(np.float64))
 
 
-def _count_missed_verdicts(tallies: Sequence[VariantTally]) -> CascadeMissed | None:
+def _count_missed_verdicts(tallies: Sequence[RunVariantTally]) -> CascadeMissed | None:
     """How often the cheap judge's verdict was another one; None where outputs get none."""
     names = ("passed_on", "by_strong", "cheap_verdict", "verdict")
     passed, by, cheap, strong = np.concatenate(
@@ -310,7 +330,7 @@ def _count_missed_verdicts(tallies: Sequence[VariantTally]) -> CascadeMissed | N
     )
 
 
-def _count_saved_calls(calls: JudgeCallTally, passed: int, left: int) -> CascadeSaved:
+def _count_calls_saved_by_compared_cascade(calls: JudgeCallTally, passed: int, left: int) -> CascadeSaved:
     """By what the strong judge took for each sample that it saw; a kept reply had its price in an earlier run."""
     fresh = calls.calls - calls.cached
     priced = fresh > 0 and not calls.unpriced

@@ -11,7 +11,6 @@ from typing import TypedDict, Unpack
 
 import numpy as np
 
-from evenhand.compare.badges import grade_treatment_by_badges
 from evenhand.compare.decision import (
     VERDICTS_WORST_FIRST,
     CompareDecision,
@@ -29,19 +28,24 @@ from evenhand.compare.decision import (
 from evenhand.compare.facts import (
     CompareFacts,
     LossShare,
+    PositionPicks,
     adjusted_treatments_p_value_text,
     compared_layers_reason,
 )
 from evenhand.compare.measure import (
     DecisionSettings,
-    JudgeRowsByVariant,
     ShortSamplesByVariant,
-    measure_compared_layer_means,
-    measure_compared_variant_agreement,
+    measure_compared_layers,
     measure_treatments,
 )
-from evenhand.compare.paired_rows import ComparedRows, describe_shared_judges
+from evenhand.compare.paired_rows import (
+    ComparedRows,
+    JudgeRowsByVariant,
+    describe_judges_shared_by_variants,
+    measure_compared_variant_agreement,
+)
 from evenhand.compare.rules import UNCLEAR_VERDICTS, VerdictRuling, rule_verdict
+from evenhand.compare.shipping import describe_position_picks, grade_treatment_by_badges
 from evenhand.compare.variant_gates import (
     SingleVariant,
     decide_single_variant,
@@ -50,8 +54,8 @@ from evenhand.compare.variant_gates import (
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.stats.arrays import CountedPer, Undefined
+from evenhand.stats.multiple_tests import Looks
 from evenhand.stats.ratings import Agreement
-from evenhand.stats.sequential import Looks
 from evenhand.wording import format_plural
 
 DEFAULT_LAYER_GATE = 3.5
@@ -90,6 +94,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     other_gates: Mapping[str, tuple[GateState, ...]] | None = None,
     short_samples: ShortSamplesByVariant | None = None,
     forced: ForcedComparison | None = None,
+    picks: Mapping[str, tuple[PositionPicks, ...]] | None = None,
     **terms: Unpack[DecisionTerms],
 ) -> CompareDecision:
     """The verdict of every treatment against the control. Layers without a gate of their own are held to 3.5.
@@ -104,14 +109,15 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
     rank treatments with equal means; `layer_weights` are those in the composite. With `multivariate`, all layers
     together are tested too. `span` lies between the ends of the scale of composites and layers (`criterion_spans`: of
     criteria); None where there are none. While losses as large as `smallest_loss` says could make up its share, a
-    treatment does not ship. A decision that was `forced` passes nothing.
+    treatment does not ship. `picks` has, by treatment, the judges of pairs that follow the position: what they left
+    undecided rules out no difference. A decision that was `forced` passes nothing.
     """
     layers = check_columns_to_compare(columns, control, clusters, gates or {}, not_worse_by)
     rows = ComparedRows.number(clusters, samples, terms.get("per", "sample"))
     setting = DecisionSettings(
         control=control,
         layer_gates={layer: (gates or {}).get(layer, DEFAULT_LAYER_GATE) for layer in layers},
-        layer_means={name: measure_compared_layer_means(column, rows, layers) for name, column in columns.items()},
+        reached={name: measure_compared_layers(column, rows, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
         short_samples=short_samples or {},
         agreed=measure_compared_variant_agreement(judges, tuple(columns), len(clusters)) if judges else {},
@@ -124,6 +130,7 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         looks=looks,
         tell_looks=tell_looks,
         forced=forced,
+        picks=picks or {},
         **terms,
     )
     if len(columns) == 1:
@@ -134,22 +141,19 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
 def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings) -> CompareDecision:
     """The decision over all treatments."""
     rulings = [(one, rule_verdict(one)) for one in facts]
-    lead, worst = min(rulings, key=lambda pair: VERDICTS_WORST_FIRST.index(pair[1].verdict))
+    lead, worst = _find_leading_treatment(rulings, setting.tie_breaks)
     better = [one for one, found in rulings if found.verdict == "PROGRESS"]
     best = _find_best_treatment(better, setting.tie_breaks)
     missed = [reason for one in facts for reason in describe_gates_missed_by_variant(one.treatment, one.other_gates)]
     reasons = dict.fromkeys((*_list_verdict_reasons(lead, worst), *missed))
-    # Every treatment is better, or surely not worse by more than was asked.
-    ships = all(
-        found.verdict == "PROGRESS" or (one.not_worse and one.not_worse.holds and found.verdict in UNCLEAR_VERDICTS)
-        for one, found in rulings
-    )
+    held = [found for one, found in rulings if not _may_treatment_ship(one, found)]
+    step = worst if not held or worst in held else held[0]  # What keeps the exit code from 0 is what is to be done.
     early, looked = _early_verdict_reasons(setting, worst.verdict)
     mark, doubts, advice = describe_forced_comparison(setting.forced) if setting.forced else ("", (), "")
-    says = ". ".join((worst.says, *_name_best_treatment(facts, best, setting.tie_breaks), *early))
+    says = ". ".join((worst.says, *_name_best_treatment(facts, lead, best, setting.tie_breaks), *early))
     return CompareDecision(
         verdict=worst.verdict,
-        exit_code=0 if ships and not (missed or setting.forced) else 1,
+        exit_code=1 if held or missed or setting.forced else 0,
         headline=f"{says}{mark}.",
         sure=_verdict_chance_reason(lead, worst),
         control=setting.control,
@@ -157,26 +161,48 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
         gates=_list_compared_gate_states(setting),
         comparisons=tuple(_conclude_comparison(*pair, setting) for pair in rulings),
         reasons=(*reasons, *looked, *doubts),
-        next_step=advice or worst.next_step,
+        next_step=advice or step.next_step,
     )
+
+
+def _may_treatment_ship(facts: CompareFacts, found: VerdictRuling) -> bool:
+    """Whether it is better, or surely not worse by more than was asked."""
+    not_worse = bool(facts.not_worse and facts.not_worse.holds and found.verdict in UNCLEAR_VERDICTS)
+    return found.verdict == "PROGRESS" or not_worse
+
+
+def _find_leading_treatment(
+    rulings: Sequence[tuple[CompareFacts, VerdictRuling]], tie_breaks: Sequence[str]
+) -> tuple[CompareFacts, VerdictRuling]:
+    """The treatment that headline, reasons and next step are about: one with the worst verdict.
+
+    Of several, one that does not ship, since the exit code is about it; then the best, or of REGRESS the worst.
+    """
+    worst = min((found.verdict for _, found in rulings), key=VERDICTS_WORST_FIRST.index)
+    among = [pair for pair in rulings if pair[1].verdict == worst]
+    among = [pair for pair in among if not _may_treatment_ship(*pair)] or among
+    choose = min if worst == "REGRESS" else max
+    return choose(among, key=lambda pair: _rank_treatment(pair[0], tie_breaks))
 
 
 def _find_best_treatment(facts: Iterable[CompareFacts], tie_breaks: Sequence[str]) -> CompareFacts | None:
     """The one whose composite rose most; of equals, the one that a tie-break of the rubric puts first."""
+    return max(facts, key=lambda one: _rank_treatment(one, tie_breaks), default=None)
 
-    def standing(one: CompareFacts) -> list[float]:
-        measured = [one.composite, *(one.criteria.get(id) for id in tie_breaks)]
-        return [round(difference.estimate, TIE_DECIMALS) if difference else 0.0 for difference in measured]
 
-    return max(facts, key=standing, default=None)
+def _rank_treatment(facts: CompareFacts, tie_breaks: Sequence[str]) -> list[float]:
+    measured = [facts.composite, *(facts.criteria.get(id) for id in tie_breaks)]
+    return [round(difference.estimate, TIE_DECIMALS) if difference else 0.0 for difference in measured]
 
 
 def _name_best_treatment(
-    facts: Sequence[CompareFacts], best: CompareFacts | None, tie_breaks: Sequence[str]
+    facts: Sequence[CompareFacts], lead: CompareFacts, best: CompareFacts | None, tie_breaks: Sequence[str]
 ) -> tuple[str, ...]:
     """The best of several that may be shipped; where another one scored higher, that it is the best of these."""
     if best is None or len(facts) == 1:
         return ()
+    if best is lead:
+        return (f"It is the best of {len(facts)} treatments",)
     which = "Best" if best is _find_best_treatment(facts, tie_breaks) else "Best to ship"
     points = treatment_difference_points_text(best.composite)
     return (f"{which} of {len(facts)} treatments: {best.treatment} ({points})",)
@@ -199,22 +225,21 @@ def _early_verdict_reasons(
 def _list_compared_gate_states(setting: DecisionSettings) -> dict[str, tuple[GateState, ...]]:
     """All gates of every variant, those of the layers first."""
     states = {}
-    for variant, means in setting.layer_means.items():
-        own = hold_single_variant_to_gates(means, setting.layer_gates, setting.short_samples.get(variant, {}))
+    for variant, reached in setting.reached.items():
+        own = hold_single_variant_to_gates(reached, setting.layer_gates, setting.short_samples.get(variant, {}))
         states[variant] = (*own, *setting.other_gates.get(variant, ()))
     return states
 
 
 def _decide_without_treatment(column: VariantColumn, rows: ComparedRows, setting: DecisionSettings) -> CompareDecision:
-    means, short = setting.layer_means[setting.control], setting.short_samples.get(setting.control, {})
+    reached, short = setting.reached[setting.control], setting.short_samples.get(setting.control, {})
     alone = SingleVariant(
         name=setting.control,
         composites=np.array(column.composite, np.float64),
         clusters=rows.clusters,
         samples=rows.samples,
         per=rows.per,
-        layer_means=means,
-        layer_gates=hold_single_variant_to_gates(means, setting.layer_gates, short),
+        layer_gates=hold_single_variant_to_gates(reached, setting.layer_gates, short),
         other_gates=setting.other_gates.get(setting.control, ()),
     )
     return decide_single_variant(alone, setting.forced)
@@ -279,7 +304,11 @@ def _list_verdict_reasons(facts: CompareFacts, found: VerdictRuling) -> tuple[st
         f"{facts.wins:,}, "
         f"equal in {facts.ties:,}, lower in {facts.losses:,}."
     )
-    measured = (*_treatment_difference_reason(facts), *describe_shared_judges(facts))
+    measured = (
+        *_treatment_difference_reason(facts),
+        *describe_judges_shared_by_variants(facts),
+        *describe_position_picks(facts),
+    )
     return (counts, *measured, *compared_layers_reason(facts.together), *found.why)
 
 

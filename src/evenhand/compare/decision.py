@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         ComparedLayersTogether,
         DifferenceHistogram,
         NotWorseResult,
-        SharedJudges,
+        SharedVariantJudges,
     )
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
@@ -126,7 +126,7 @@ class Comparison:
     samples: int = 0  # All of them; `pairs` are those with a score of both. 0 where an earlier version did not count.
     clusters: ComparedClusters | None = None  # Where samples are in clusters: how many, and how they count.
     # Where not the same judges scored both outputs of some samples.
-    shared_judges: SharedJudges | None = field(default=None, metadata={"only_if_set": True})
+    shared_judges: SharedVariantJudges | None = field(default=None, metadata={"only_if_set": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,6 +208,8 @@ def object_to_treatment_missing_gate(variant: str, gates: Sequence[GateState]) -
     missed, unknown = word_gate_in_sentence(order[0].gate), order[0].passed is None
     misses = _describe_failed_outputs(order[0]) or f"{variant} misses its gate {missed}"
     step = f"Find out why {variant} misses its gate {missed}, then run it again."
+    if order[0].gate == SCORED_GATE:
+        step = f"Find out why outputs of {variant} have no score, then run it again."
     open_step = f"Get an answer for every output of {variant} that its gate {missed} looks at, then run it again."
     return ShippingObjection(
         what="a gate is not known to be passed" if unknown else "a gate is missed",
@@ -307,7 +309,8 @@ def treatment_difference_chance_text(found: Difference | None, equal: str, also:
         at_most = p.replace("p = ", "p is at most ")
         return f"{alike} are the same, so chance can only be bounded: {at_most}{also}; {interval}."
     often = word_p_value(found.p, at_most=found.p_at_most)
-    return f"If {equal}, a difference this large would come up in {often} ({p}{also}); {interval}."
+    half = ", counting those exactly as large half" if found.estimate and "mid-p" in found.method else ""
+    return f"If {equal}, a difference this large would come up in {often}{half} ({p}{also}); {interval}."
 
 
 def _treatment_p_text(found: Difference) -> str:
@@ -388,10 +391,10 @@ def _measured_decision_kinds() -> dict[str, Any]:
         ComparedLayersTogether,
         DifferenceHistogram,
         NotWorseResult,
-        SharedJudges,
+        SharedVariantJudges,
     )
     from evenhand.stats.differences import Difference
     from evenhand.stats.power import PowerBand, Saturation
 
-    compared = (ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult, SharedJudges)
+    compared = (ComparedClusters, ComparedLayersTogether, DifferenceHistogram, NotWorseResult, SharedVariantJudges)
     return {one.__name__: one for one in (*compared, Difference, PowerBand, Saturation)}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from evenhand.compare.decision import GateSamples, GateState
 from evenhand.stats.arrays import CountedPer, Undefined
@@ -19,7 +20,27 @@ GATE_TOLERANCE = 1e-9  # A mean that is on its gate on paper is on it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SharedJudges:
+class ReachedLayer:
+    """A layer's mean over the outputs that have it, and what it would be with the lowest score for each that has not.
+
+    The two are equal where no output is `missing`.
+    """
+
+    mean: float | None
+    lowest: float | None
+    missing: int = 0
+
+    def passes_gate(self, gate: float) -> bool | None:
+        """Whether the gate is reached; None where nothing was measured, or where it depends on missing scores."""
+        if self.mean is None or self.lowest is None:
+            return None
+        if self.mean < gate - GATE_TOLERANCE:
+            return False
+        return True if self.lowest >= gate - GATE_TOLERANCE else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedVariantJudges:
     """The difference by the judges that scored both outputs of a sample, where not all judges did.
 
     `samples` counts those whose outputs were not scored by the same judges; `p` is adjusted over all treatments.
@@ -47,18 +68,32 @@ class SharedJudges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PositionPicks:
+    """A judge of pairs that follows the position above chance: in how many of its pairs, over all variants.
+
+    `share` is what these answers count of all about a treatment and the control. They decided nothing, and stand as
+    ties.
+    """
+
+    judge: str
+    pairs: int
+    followed: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedLayerFacts:
-    """One layer: the paired difference, and both means against the gate. `p_held` is adjusted over all layers."""
+    """One layer: the paired difference, and what both reached of the gate. `p_held` is adjusted over all layers."""
 
     difference: Difference | None
     p_held: float
     gate: float
-    control_mean: float | None
-    treatment_mean: float | None
+    control: ReachedLayer
+    treatment: ReachedLayer
     power: PowerBand | None = None
     saturation: Saturation | None = None
     short: GateSamples | None = None  # Of the treatment's samples, where it is below the gate.
-    shared_judges: SharedJudges | None = None  # Of the judge layer, where not the same judges scored both.
+    shared_judges: SharedVariantJudges | None = None  # Of the judge layer, where not the same judges scored both.
 
     @property
     def worse(self) -> bool:
@@ -74,12 +109,17 @@ class ComparedLayerFacts:
     @property
     def below(self) -> bool:
         """The treatment's mean does not reach the gate."""
-        return self.treatment_mean is not None and self.treatment_mean < self.gate - GATE_TOLERANCE
+        return self.treatment.passes_gate(self.gate) is False
+
+    @property
+    def open(self) -> bool:
+        """Whether the treatment reaches the gate depends on outputs without a score."""
+        return self.treatment.mean is not None and self.treatment.passes_gate(self.gate) is None
 
     @property
     def fell_below_gate(self) -> bool:
         """The control's mean reached the gate and the treatment's does not."""
-        return self.below and self.control_mean is not None and self.control_mean >= self.gate - GATE_TOLERANCE
+        return self.below and self.control.mean is not None and self.control.passes_gate(self.gate) is not False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +140,11 @@ class NotWorseResult:
     level: float
     holds: bool
     needed: int = 0  # The least number of samples that could show it; earlier versions did not say.
+
+    def lower_by(self, points: float) -> NotWorseResult:
+        """The same where the difference may be off by so much."""
+        low = self.low - points
+        return replace(self, low=low, holds=self.holds and low > -self.by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,7 +267,10 @@ class CompareFacts:
     together: ComparedLayersTogether | None = None  # Where a test of all layers together was asked for.
     clusters: ComparedClusters | None = None  # Where samples are in clusters.
     large_losses: LargeTreatmentLosses | None = None
-    shared_judges: SharedJudges | None = None  # Where not the same judges scored both outputs of some samples.
+    shared_judges: SharedVariantJudges | None = None  # Where not the same judges scored both outputs of some samples.
+    picks: tuple[PositionPicks, ...] = ()  # Judges of pairs that follow the position.
+    judge_share: float = 1.0  # What the rubric layer counts in the composite.
+    span: float | None = None  # Between the ends of the scale, where it has some.
 
     def facts_of_layer(self, name: str) -> CompareFacts:
         """The same for one layer alone, its p adjusted as one of several that are looked at."""
@@ -245,7 +293,26 @@ class CompareFacts:
             together=None,
             large_losses=None,
             shared_judges=layer.shared_judges,
+            picks=self.picks if name == JUDGE_LAYER else (),
+            judge_share=1.0,
         )
+
+    @property
+    def hidden(self) -> float:
+        """How many points the difference may be off, to either side, as answers by position decided nothing.
+
+        Each counts as a tie, and lies half the scale from what it would be had it been decided.
+        """
+        share = sum(one.share for one in self.picks) * self.judge_share
+        return 0.0 if not share else inf if self.span is None else share * self.span / 2
+
+    @property
+    def hides_effect(self) -> bool:
+        """Whether a difference that matters could be hidden by answers that went by position."""
+        if not self.hidden or self.composite is None:
+            return False
+        low, high = self.composite.low - self.hidden, self.composite.high + self.hidden
+        return does_treatment_effect_reach(replace(self.composite, low=low, high=high), self.smallest_effect)
 
     @property
     def needed(self) -> int:
@@ -283,7 +350,7 @@ class CompareFacts:
         """The difference whose interval does: of all judges, or of those that scored both."""
         shared = self.shared_judges.difference if self.shared_judges else None
         measured = (one for one in (self.composite, shared) if one is not None)
-        return next((one for one in measured if does_difference_reach(one, self.smallest_effect)), None)
+        return next((one for one in measured if does_treatment_effect_reach(one, self.smallest_effect)), None)
 
     @property
     def powered(self) -> bool:
@@ -316,7 +383,7 @@ class CompareFacts:
         return shared.difference is None or (shared.better, shared.worse) != (self.better, self.worse)
 
 
-def does_difference_reach(found: Difference, effect: float) -> bool:
+def does_treatment_effect_reach(found: Difference, effect: float) -> bool:
     """Whether an interval still holds a difference of this size or more, in either direction."""
     return found.low <= GATE_TOLERANCE - effect or found.high >= effect - GATE_TOLERANCE
 

@@ -9,14 +9,15 @@ from functools import lru_cache
 import numpy as np
 
 from evenhand.compare.cascade import (
-    compare_through_cascade,
+    compare_variants_through_cascade,
     find_judge_layer_share,
-    measure_cascade_layer_mean,
+    measure_cascade_layer,
 )
 from evenhand.compare.decision import ForcedComparison, GateSamples, GateState, VariantColumn
 from evenhand.compare.facts import (
     GATE_TOLERANCE,
     JUDGE_LAYER,
+    SIGNIFICANCE_LEVEL,
     ComparedClusters,
     ComparedLayerFacts,
     ComparedLayersTogether,
@@ -25,36 +26,36 @@ from evenhand.compare.facts import (
     LargeTreatmentLosses,
     LossShare,
     NotWorseResult,
-    SharedJudges,
+    PositionPicks,
+    ReachedLayer,
+    SharedVariantJudges,
 )
 from evenhand.compare.paired_rows import (
+    LOWEST_LAYER_SCORE,
     NO_DIFFERENCES,
     Booleans,
     ComparedRows,
-    JudgeRows,
-    PairedScoreDifferences,
+    Floats,
+    JudgeRowsByVariant,
+    PairedVariantDifferences,
     SharedJudgeScores,
-    bin_score_differences,
-    pair_score_differences,
-    pair_shared_judge_scores,
+    bin_variant_score_differences,
+    pair_judge_scores_of_variants,
+    pair_variant_scores,
     score_by_shared_judges,
 )
-from evenhand.errors import Fault, InputError, suggest_known_word_in_error
-from evenhand.stats.agreement import krippendorff
+from evenhand.errors import Fault, InputError
 from evenhand.stats.arrays import CountedPer, Undefined
 from evenhand.stats.bounded import not_worse
-from evenhand.stats.correlation import mean_pairwise
 from evenhand.stats.differences import Difference, difference_of
-from evenhand.stats.multiple_tests import holm, hotelling_of
+from evenhand.stats.multiple_tests import Looks, holm, hotelling_of, p_over_looks, sequential_difference
 from evenhand.stats.power import PowerBand, Saturation, power_band, saturation, step_of
 from evenhand.stats.rates import Mcnemar, bound_share_from_above, mcnemar_worse
 from evenhand.stats.ratings import Agreement
-from evenhand.stats.sequential import Looks, p_over_looks, sequential_difference
 from evenhand.wording import format_plural
 
 SPAN_OF_COMPOSITES = 4.0  # They lie between 1 and 5.
 ShortSamplesByVariant = Mapping[str, Mapping[str, GateSamples | None]]  # By variant and layer.
-JudgeRowsByVariant = Mapping[str, JudgeRows]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +64,7 @@ class DecisionSettings:
 
     control: str
     layer_gates: Mapping[str, float]
-    layer_means: Mapping[str, Mapping[str, float | None]]  # By variant.
+    reached: Mapping[str, Mapping[str, ReachedLayer]]  # By variant and layer.
     other_gates: Mapping[str, tuple[GateState, ...]]  # By variant: those beside the layers.
     agreed: Mapping[str, JudgeAgreement]
     aligned: Agreement | Undefined | None
@@ -85,42 +86,34 @@ class DecisionSettings:
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False
     forced: ForcedComparison | None = None
+    picks: Mapping[str, tuple[PositionPicks, ...]] = field(default_factory=dict)  # By treatment.
 
 
-def measure_compared_layer_means(
+def measure_compared_layers(
     column: VariantColumn, rows: ComparedRows, layers: Sequence[str]
-) -> dict[str, float | None]:
-    """Each layer's mean over the samples that have it; every sample counts once, however often it was repeated."""
-    means: dict[str, float | None] = {}
+) -> dict[str, ReachedLayer]:
+    """What each layer came to; every sample counts once, however often it was repeated."""
+    found = {}
     for layer in layers:
         values = np.array(column.layers.get(layer, ()), dtype=np.float64)
         there = ~np.isnan(values)
-        means[layer] = None
         if column.cascade and layer == JUDGE_LAYER:
-            means[layer] = measure_cascade_layer_mean(column, rows.clusters.tolist())
-        elif there.any():
-            units = rows.average(values[there], there)
-            means[layer] = float(np.average(units.means, weights=units.sizes))
-    return means
-
-
-def measure_compared_variant_agreement(
-    judges: JudgeRowsByVariant, variants: Sequence[str], rows: int
-) -> dict[str, JudgeAgreement]:
-    """How far the judges agree on each variant that two or more of them have scored."""
-    found = {}
-    for variant, given in judges.items():
-        if variant not in variants:
-            raise InputError(
-                Fault(f"judges of unknown variant {variant!r}", suggest_known_word_in_error(variant, variants))
+            found[layer] = measure_cascade_layer(column, rows.clusters.tolist())
+        elif not there.any():
+            found[layer] = ReachedLayer(mean=None, lowest=None, missing=len(rows.samples))
+        else:
+            at_worst = np.where(there, values, LOWEST_LAYER_SCORE)
+            found[layer] = ReachedLayer(
+                mean=_average_compared_rows(rows, values, there),
+                lowest=_average_compared_rows(rows, at_worst, np.ones_like(there)),
+                missing=int((~there).sum()),
             )
-        if any(len(row) != rows for row in given.values()):
-            raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
-        if len(given) > 1:
-            scores = list(given.values())
-            alpha = krippendorff(scores) if len(given) > 2 else None
-            found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(scores), alpha=alpha)
     return found
+
+
+def _average_compared_rows(rows: ComparedRows, values: Floats, there: Booleans) -> float:
+    units = rows.average(values[there], there)
+    return float(np.average(units.means, weights=units.sizes))
 
 
 def measure_treatments(
@@ -128,7 +121,9 @@ def measure_treatments(
 ) -> list[CompareFacts]:
     """The facts of every treatment, in order; what can condemn one of them is adjusted over all of them."""
     treatments = [name for name in columns if name != setting.control]
-    found = [_measure_treatment_facts(columns, name, rows, setting) for name in treatments]
+    found = [
+        _add_position_picks(_measure_treatment_facts(columns, name, rows, setting), setting) for name in treatments
+    ]
     tested = [place for place, facts in enumerate(found) if facts.p is not None]
     for place, p in zip(tested, holm([found[place].p or 0.0 for place in tested]).p, strict=True):
         found[place] = replace(found[place], p=p, tests=len(tested))
@@ -154,7 +149,7 @@ def _measure_treatment_facts(
     only_control, only_treatment = np.isnan(own) & ~np.isnan(other), ~np.isnan(own) & np.isnan(other)
     # Repeats of one sample, and samples of one cluster, that fail together are one loss, not several.
     lost = np.bincount(rows.clusters, weights=only_control.astype(np.float64) - only_treatment)
-    differences = pair_score_differences(ours.composite, theirs.composite, rows, both)
+    differences = pair_variant_scores(ours.composite, theirs.composite, rows, both)
     composite = _test_layer_against_control(ours, theirs, differences, rows, setting)
     power = _measure_treatment_power_band(differences, composite, setting)
     shared = _score_treatment_by_shared_judges(columns, treatment, setting)
@@ -184,13 +179,21 @@ def _measure_treatment_facts(
         agreed={name: setting.agreed[name] for name in (setting.control, treatment) if name in setting.agreed},
         aligned=setting.aligned,
         criteria=_measure_criterion_differences(ours, theirs, rows, setting),
-        spread=bin_score_differences(differences.samples),
+        spread=bin_variant_score_differences(differences.samples),
         not_worse=_test_treatment_not_worse(
-            (differences, *((pair_shared_judge_scores(shared, rows),) if shared else ())), setting
+            (differences, *((pair_judge_scores_of_variants(shared, rows),) if shared else ())), setting
         ),
         other_gates=setting.other_gates.get(treatment, ()),
         together=_test_treatment_layers_together(ours, theirs, rows, both, setting) if setting.multivariate else None,
     )
+
+
+def _add_position_picks(facts: CompareFacts, setting: DecisionSettings) -> CompareFacts:
+    share = find_judge_layer_share(tuple(setting.layer_gates), setting.layer_weights)
+    facts = replace(facts, picks=setting.picks.get(facts.treatment, ()), judge_share=share, span=setting.span)
+    if facts.not_worse is None or not facts.hidden:
+        return facts
+    return replace(facts, not_worse=facts.not_worse.lower_by(facts.hidden))
 
 
 def _measure_compared_layer_facts(
@@ -206,15 +209,15 @@ def _measure_compared_layer_facts(
     for layer, gate in setting.layer_gates.items():
         differences = NO_DIFFERENCES
         if layer in ours.layers and layer in theirs.layers:
-            differences = pair_score_differences(ours.layers[layer], theirs.layers[layer], rows, both)
+            differences = pair_variant_scores(ours.layers[layer], theirs.layers[layer], rows, both)
         difference = _test_layer_against_control(ours, theirs, differences, rows, setting, layer)
         power = _measure_treatment_power_band(differences, difference, setting)
         found[layer] = ComparedLayerFacts(
             difference=difference,
             p_held=1.0 if difference is None else difference.p,
             gate=gate,
-            control_mean=setting.layer_means[setting.control][layer],
-            treatment_mean=setting.layer_means[treatment][layer],
+            control=setting.reached[setting.control][layer],
+            treatment=setting.reached[treatment][layer],
             power=power,
             saturation=None if ours.cascade else _measure_treatment_saturation(differences, setting),
             short=setting.short_samples.get(treatment, {}).get(layer),
@@ -236,11 +239,13 @@ def _score_treatment_by_shared_judges(
 
 def _measure_shared_judges(
     shared: SharedJudgeScores, rows: ComparedRows, setting: DecisionSettings, layer: str = ""
-) -> SharedJudges:
+) -> SharedVariantJudges:
     """The difference by the judges that scored both outputs, in the composite or in a layer."""
-    found = _test_treatment_against_control(pair_shared_judge_scores(shared, rows, layer), setting, setting.span)
+    found = _test_treatment_against_control(pair_judge_scores_of_variants(shared, rows, layer), setting, setting.span)
     samples = len(np.unique(rows.samples[shared.apart]))
-    return SharedJudges(judges=shared.judges, samples=samples, difference=found, p=1.0 if found is None else found.p)
+    return SharedVariantJudges(
+        judges=shared.judges, samples=samples, difference=found, p=1.0 if found is None else found.p
+    )
 
 
 def _test_treatment_layers_together(
@@ -253,7 +258,7 @@ def _test_treatment_layers_together(
     """Hotelling's T² over the paired differences of all layers, which sees what the composite averages away."""
     layers = [name for name in setting.layer_gates if name in ours.layers and name in theirs.layers]
     table = {
-        name: pair_score_differences(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
+        name: pair_variant_scores(ours.layers[name], theirs.layers[name], rows, both).independent for name in layers
     }
     n = len(next(iter(table.values()))) if table else 0
     # A layer that moved by the same amount in every pair has no scatter to test it by.
@@ -282,18 +287,23 @@ def _measure_criterion_differences(
         if name in theirs.criteria and not ours.cascade:  # Of two judges: they are not corrected.
             own, other = ours.criteria[name], theirs.criteria[name]
             both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
-            differences, span = pair_score_differences(own, other, rows, both), setting.criterion_spans.get(name)
+            differences, span = pair_variant_scores(own, other, rows, both), setting.criterion_spans.get(name)
             found[name] = _test_treatment_against_control(differences, setting, span)
     return found
 
 
 def _measure_treatment_power_band(
-    differences: PairedScoreDifferences, found: Difference | None, setting: DecisionSettings
+    differences: PairedVariantDifferences, found: Difference | None, setting: DecisionSettings
 ) -> PowerBand | None:
-    return power_band(found.sd, setting.smallest_effect, step=step_of(differences.units.means)) if found else None
+    if found is None:
+        return None
+    step, level = step_of(differences.units.means), 1 - SIGNIFICANCE_LEVEL / setting.treatments
+    return power_band(found.sd, setting.smallest_effect, step=step, level=level)
 
 
-def _measure_treatment_saturation(differences: PairedScoreDifferences, setting: DecisionSettings) -> Saturation | None:
+def _measure_treatment_saturation(
+    differences: PairedVariantDifferences, setting: DecisionSettings
+) -> Saturation | None:
     values = differences.independent
     return _cached_treatment_saturation(values.tobytes(), setting.seed) if len(values) > 1 else None
 
@@ -304,7 +314,7 @@ def _cached_treatment_saturation(differences: bytes, seed: int) -> Saturation:
 
 
 def _test_treatment_not_worse(
-    measured: Sequence[PairedScoreDifferences], setting: DecisionSettings
+    measured: Sequence[PairedVariantDifferences], setting: DecisionSettings
 ) -> NotWorseResult | None:
     """Each treatment has its share of the 5% by which one of them may pass wrongly; the lowest bound counts."""
     units = [one.units for one in measured]
@@ -322,7 +332,7 @@ def _test_treatment_not_worse(
 
 
 def _count_large_treatment_losses(
-    differences: PairedScoreDifferences, setting: DecisionSettings
+    differences: PairedVariantDifferences, setting: DecisionSettings
 ) -> LargeTreatmentLosses:
     """How many independent units hold a loss that large, and how large a share of them it may be."""
     points = setting.smallest_loss.points
@@ -335,7 +345,7 @@ def _count_large_treatment_losses(
 def _test_layer_against_control(
     ours: VariantColumn,
     theirs: VariantColumn,
-    differences: PairedScoreDifferences,
+    differences: PairedVariantDifferences,
     rows: ComparedRows,
     setting: DecisionSettings,
     layer: str = "",
@@ -345,11 +355,13 @@ def _test_layer_against_control(
         return _test_treatment_against_control(differences, setting, setting.span)
     share = find_judge_layer_share(tuple(setting.layer_gates), setting.layer_weights)
     terms = {"share": share, "span": SPAN_OF_COMPOSITES}
-    return compare_through_cascade(ours, theirs, rows.clusters.tolist(), **terms, seed=setting.seed, layer=layer)
+    return compare_variants_through_cascade(
+        ours, theirs, rows.clusters.tolist(), **terms, seed=setting.seed, layer=layer
+    )
 
 
 def _test_treatment_against_control(
-    differences: PairedScoreDifferences, setting: DecisionSettings, span: float | None
+    differences: PairedVariantDifferences, setting: DecisionSettings, span: float | None
 ) -> Difference | None:
     """Every test draws from its own generator, so that no variant's name or place changes another's numbers."""
     means, sizes = differences.units.means, differences.units.sizes
@@ -368,7 +380,7 @@ def adjust_treatment_losses_for_looks(lost: Mcnemar, looks: Looks | None) -> Mcn
     return replace(lost, p=p_over_looks(min(1.0, 2 * lost.p), looks) / 2, method=f"{lost.method}; alpha spending")
 
 
-def _summarise_compared_clusters(differences: PairedScoreDifferences, per: CountedPer) -> ComparedClusters | None:
+def _summarise_compared_clusters(differences: PairedVariantDifferences, per: CountedPer) -> ComparedClusters | None:
     """How many clusters there are and how they count; None where every sample stands for itself."""
     if not differences.clustered:
         return None

@@ -10,8 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.compare.decision import RowScores, VariantColumn, treatment_difference_text
-from evenhand.compare.facts import JUDGE_LAYER, CompareFacts, DifferenceHistogram, SharedJudges
+from evenhand.compare.facts import (
+    JUDGE_LAYER,
+    CompareFacts,
+    DifferenceHistogram,
+    JudgeAgreement,
+    SharedVariantJudges,
+)
+from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.stats.agreement import krippendorff
 from evenhand.stats.arrays import ClusterMeans, CountedPer, compute_cluster_means
+from evenhand.stats.correlation import mean_pairwise
 from evenhand.stats.differences import unit_differences
 from evenhand.wording import format_plural, format_signed, join_names
 
@@ -41,7 +50,7 @@ class ComparedRows:
 
 
 @dataclass(frozen=True, slots=True)
-class PairedScoreDifferences:
+class PairedVariantDifferences:
     """Treatment minus control, by sample and by cluster; a cluster counts by its samples, unless it counts once."""
 
     samples: Floats
@@ -64,25 +73,25 @@ class PairedScoreDifferences:
         return pulled
 
 
-NO_DIFFERENCES = PairedScoreDifferences(np.empty(0), np.empty(0, np.int64), ClusterMeans(np.empty(0), np.empty(0)))
+NO_DIFFERENCES = PairedVariantDifferences(np.empty(0), np.empty(0, np.int64), ClusterMeans(np.empty(0), np.empty(0)))
 
 
-def pair_score_differences(
+def pair_variant_scores(
     own: RowScores, other: RowScores, rows: ComparedRows, both: Booleans
-) -> PairedScoreDifferences:
+) -> PairedVariantDifferences:
     """The differences over the rows that `both` have, by sample and by cluster."""
     own_paired, other_paired = (np.array(one, np.float64)[both] for one in (own, other))  # NaN for None, here only.
     samples, clusters = rows.samples[both], rows.clusters[both]
     by_sample = unit_differences(own_paired, other_paired, samples=samples).means
     units = unit_differences(own_paired, other_paired, clusters, samples, rows.per)
     first = np.sort(np.unique(samples, return_index=True)[1])  # Samples come in the order in which they are met.
-    return PairedScoreDifferences(by_sample, clusters[first], units)
+    return PairedVariantDifferences(by_sample, clusters[first], units)
 
 
 _MOST_HISTOGRAM_BARS = 24
 
 
-def bin_score_differences(differences: Floats) -> DifferenceHistogram | None:
+def bin_variant_score_differences(differences: Floats) -> DifferenceHistogram | None:
     """Differences in steps get a bar each, others bars of equal width."""
     if not len(differences):
         return None
@@ -101,6 +110,7 @@ def bin_score_differences(differences: Floats) -> DifferenceHistogram | None:
 
 
 JudgeRows = Mapping[str, RowScores]  # By judge.
+JudgeRowsByVariant = Mapping[str, JudgeRows]
 LOWEST_LAYER_SCORE, LAYER_SPAN = 1.0, 4.0
 _ROUNDING = 1e-6
 
@@ -129,7 +139,7 @@ def score_by_shared_judges(
     if not (ours[1] and theirs[1]):
         return None
     names = list(dict.fromkeys((*ours[1], *theirs[1])))
-    own, other = (_stack_judge_rows(side[1], names, len(side[0].composite)) for side in (ours, theirs))
+    own, other = (_stack_judge_rows_of_variants(side[1], names, len(side[0].composite)) for side in (ours, theirs))
     composites = [np.array(side[0].composite, np.float64) for side in (ours, theirs)]
     apart = (np.isnan(own) != np.isnan(other)).any(axis=0) & ~np.isnan(composites[0]) & ~np.isnan(composites[1])
     if not apart.any():
@@ -144,7 +154,7 @@ def score_by_shared_judges(
     return SharedJudgeScores(judges=judges, apart=apart, own=sides[0], other=sides[1])
 
 
-def _stack_judge_rows(rows: JudgeRows, names: list[str], length: int) -> Floats:
+def _stack_judge_rows_of_variants(rows: JudgeRows, names: list[str], length: int) -> Floats:
     none = [None] * length
     return np.array([rows.get(name, none) for name in names], np.float64)
 
@@ -163,21 +173,26 @@ def _replace_judge_layer(
     moved = (layer < lowest - _ROUNDING) | (layer > highest + _ROUNDING)
     by_shared: NDArray[np.float64] = np.where(apart & ~(moved & (votes > 0)), mean, layer)
     composite = np.array(column.composite, np.float64) + judge_share * (by_shared - layer)
-    return VariantColumn(composite=_keep_missing(composite), layers={JUDGE_LAYER: _keep_missing(by_shared)})
+    return VariantColumn(
+        composite=_keep_missing_in_compared_rows(composite),
+        layers={JUDGE_LAYER: _keep_missing_in_compared_rows(by_shared)},
+    )
 
 
-def _keep_missing(values: Floats) -> RowScores:
+def _keep_missing_in_compared_rows(values: Floats) -> RowScores:
     return tuple(None if np.isnan(one) else float(one) for one in values)
 
 
-def pair_shared_judge_scores(shared: SharedJudgeScores, rows: ComparedRows, layer: str = "") -> PairedScoreDifferences:
+def pair_judge_scores_of_variants(
+    shared: SharedJudgeScores, rows: ComparedRows, layer: str = ""
+) -> PairedVariantDifferences:
     """Treatment minus control by the shared judges, in the composite or in a layer."""
     own, other = (one.layers[layer] if layer else one.composite for one in (shared.own, shared.other))
     both = ~np.isnan(np.array(own, np.float64)) & ~np.isnan(np.array(other, np.float64))
-    return pair_score_differences(own, other, rows, both)
+    return pair_variant_scores(own, other, rows, both)
 
 
-def describe_shared_judges(facts: CompareFacts) -> tuple[str, ...]:
+def describe_judges_shared_by_variants(facts: CompareFacts) -> tuple[str, ...]:
     """What the judges say that scored both outputs of a sample, as a reason; nothing where all judges did."""
     shared = facts.shared_judges
     if shared is None:
@@ -190,10 +205,29 @@ def describe_shared_judges(facts: CompareFacts) -> tuple[str, ...]:
     return (f"{apart}; by the judges that scored both ({join_names(shared.judges)}) the difference is {found}.",)
 
 
-def word_shared_judges_difference(shared: SharedJudges) -> str:
+def word_shared_judges_difference(shared: SharedVariantJudges) -> str:
     """The difference that the shared judges see, behind the one of all judges."""
     if shared.difference is None:
         return "no judge scored enough outputs of both"
     points = format_signed(shared.difference.estimate)
     seen = points if shared.significant else f"no significant difference ({points})"
     return f"the judges that scored both outputs see {seen}"
+
+
+def measure_compared_variant_agreement(
+    judges: JudgeRowsByVariant, variants: Sequence[str], rows: int
+) -> dict[str, JudgeAgreement]:
+    """How far the judges agree on each variant that two or more of them have scored."""
+    found = {}
+    for variant, given in judges.items():
+        if variant not in variants:
+            raise InputError(
+                Fault(f"judges of unknown variant {variant!r}", suggest_known_word_in_error(variant, variants))
+            )
+        if any(len(row) != rows for row in given.values()):
+            raise InputError(Fault(f"a judge of variant {variant!r} does not have {rows} rows", "None where missing"))
+        if len(given) > 1:
+            scores = list(given.values())
+            alpha = krippendorff(scores) if len(given) > 2 else None
+            found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(scores), alpha=alpha)
+    return found

@@ -22,11 +22,14 @@ from evenhand.compare.facts import (
     CompareFacts,
 )
 from evenhand.compare.shipping import (
+    advise_against_position_picks,
+    advise_for_margin,
     describe_large_treatment_losses,
     describe_verdict_against_clusters,
     list_shipping_objections,
     lower_treatment_layer_reason,
     object_to_treatment_by_shared_judges,
+    word_treatment_points,
 )
 from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
 from evenhand.wording import (
@@ -84,7 +87,7 @@ def _rule_verdict_not_worse(facts: CompareFacts, found: VerdictRuling) -> Verdic
     if not asked.holds:
         few = f" It takes {format_plural(asked.needed, facts.unit)} at least, even if all differences were 0."
         why = f"It may be worse by more than {asked.by:g} points: {bound}.{few if facts.units < asked.needed else ''}"
-        return replace(found, why=(*found.why, why))
+        return replace(found, why=(*found.why, why), next_step=advise_for_margin(facts, asked) or found.next_step)
     gate = object_to_treatment_missing_gate(facts.treatment, facts.other_gates)
     return replace(
         found,
@@ -159,7 +162,7 @@ def _rule_verdict_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
     return VerdictRuling(
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
-        says=(f"{facts.treatment} is worse than {facts.control} ({treatment_difference_points_text(facts.composite)})"),
+        says=f"{facts.treatment} is worse than {facts.control} ({word_treatment_points(facts)})",
         why=(f"The {facts.what} is significantly lower.", *describe_verdict_against_clusters(facts)),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
@@ -171,8 +174,8 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         return None
     why = tuple(
         f"The {word_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
-        f"{format_score(layer.control_mean, beside=layer.gate)} to "
-        f"{format_score(layer.treatment_mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
+        f"{format_score(layer.control.mean, beside=layer.gate)} to "
+        f"{format_score(layer.treatment.mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
         f"{describe_compared_samples_short_of_gate(layer.short)}."
         for name, layer in fallen.items()
     )
@@ -272,9 +275,11 @@ def _no_treatment_difference_reason(facts: CompareFacts) -> str:
 
 
 def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
-    if not facts.few and not facts.reaches_effect:
+    if not facts.few and not facts.reaches_effect and not facts.hides_effect:
         return None
     open_end = "the interval still reaches a difference that matters"
+    if facts.hides_effect and not facts.reaches_effect:
+        open_end = "answers by position could hide a difference that matters"
     takes = f"ruling out a difference takes at least {LEAST_NEEDED}{' clusters' if facts.clusters else ''}"
     why = (f"{facts.counted_pairs}: {takes}.",) if facts.few else ()
     few = f"there are fewer than {LEAST_NEEDED} {'clusters' if facts.clusters else 'pairs'}"
@@ -289,7 +294,7 @@ def _rule_underpowered(facts: CompareFacts) -> VerdictRuling | None:
             *_reached_treatment_effect_reason(facts),
             *describe_verdict_against_clusters(facts),
         ),
-        next_step=_advise_more_samples_for_verdict(facts),
+        next_step=advise_against_position_picks(facts) or _advise_more_samples_for_verdict(facts),
     )
 
 
@@ -373,7 +378,7 @@ def _advise_cheaper_treatment(facts: CompareFacts) -> str:
 def _rule_verdict_composite_higher(facts: CompareFacts) -> VerdictRuling:
     """Rule 7: all that speaks against shipping is told, the first of it decides."""
     why = f"The {facts.what} is significantly higher."
-    says = f"{facts.treatment} is better than {facts.control} ({treatment_difference_points_text(facts.composite)})"
+    says = f"{facts.treatment} is better than {facts.control} ({word_treatment_points(facts)})"
     held = list_shipping_objections(facts)
     if not held:
         return VerdictRuling(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.compare.cascade import estimate_cascade_figure, measure_cascade_layer_mean
+from evenhand.compare.cascade import estimate_variant_through_cascade, measure_cascade_layer
 from evenhand.compare.decide import DEFAULT_LAYER_GATE, DecisionTerms, decide_comparison
 from evenhand.compare.decision import (
     PASS_RATE,
@@ -22,7 +22,7 @@ from evenhand.compare.decision import (
     VariantColumn,
     describe_gates_missed_by_variant,
 )
-from evenhand.compare.facts import JUDGE_LAYER, LossShare
+from evenhand.compare.facts import JUDGE_LAYER, LossShare, PositionPicks
 from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.compare.paired_rows import JudgeRows
 from evenhand.compare.stopping import COMPOSITE_NUMBER, NumberName, StoppingTerms
@@ -33,14 +33,16 @@ from evenhand.compare.variant_gates import (
     find_compared_samples_short_of_gate,
     hold_compared_variant_to_gates,
     hold_single_variant_to_gates,
+    reach_layer_of_variant,
 )
 from evenhand.errors import Fault, InputError
 from evenhand.runs.cascade_draw import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
+from evenhand.runs.pairs import summarise_run_position_picks
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, summarise_run_layer_sets
-from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
+from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, RunVariantTally
 from evenhand.stats.cascades import CascadeMean
-from evenhand.stats.sequential import Looks, looks_after
+from evenhand.stats.multiple_tests import Looks, looks_after
 from evenhand.wording import format_plural, word_layers
 
 GatesByVariant = Mapping[str, tuple[GateState, ...]]
@@ -91,6 +93,7 @@ def decide_between_run_variants(
                 other_gates=gates,
                 short_samples=short,
                 judges=judges,
+                picks=list_position_picks(summarise_run_position_picks(summary.pairs), frame.control),
                 **list_decision_terms(frame),
                 seed=frame.seed,
                 stopped_early=stopped_early,
@@ -105,32 +108,43 @@ def decide_between_run_variants(
 
 
 def _decide_on_only_variant(
-    tally: VariantTally,
+    tally: RunVariantTally,
     frame: RunEvalRecord,
     least: Mapping[str, float],
     gates: tuple[GateState, ...],
     short: Mapping[str, GateSamples | None],
 ) -> CompareDecision:
     composed = next(iter(tally.composites_by_layers), ())
-    exact = {layer: mean.exact for layer, mean in tally.layers.items() if layer in composed}
-    means = {layer: None if mean is None else float(mean) for layer, mean in exact.items()}
-    estimate = estimate_cascade_figure(frame, tally, "composite") if tally.cascade else None
-    if tally.cascade and JUDGE_LAYER in means:
+    reached = {layer: reach_layer_of_variant(tally, mean) for layer, mean in tally.layers.items() if layer in composed}
+    estimate = estimate_variant_through_cascade(frame, tally, "composite") if tally.cascade else None
+    if tally.cascade and JUDGE_LAYER in reached:
         column = _select_compared_columns({frame.control: tally}, frame.control)[0][frame.control]
-        means[JUDGE_LAYER] = measure_cascade_layer_mean(column, list(tally.clusters))
-    held = {layer: least.get(layer, DEFAULT_LAYER_GATE) for layer in means}
+        reached[JUDGE_LAYER] = measure_cascade_layer(column, list(tally.clusters))
+    held = {layer: least.get(layer, DEFAULT_LAYER_GATE) for layer in reached}
     alone = SingleVariant(
         name=frame.control,
         composites=np.array(tally.composite.values),
         clusters=np.array(tally.clusters),
         samples=np.array(tally.samples),
         per=frame.composite.per,
-        layer_means=means,
-        layer_gates=hold_single_variant_to_gates(means, held, short),
+        layer_gates=hold_single_variant_to_gates(reached, held, short),
         other_gates=gates,
         estimate=estimate if isinstance(estimate, CascadeMean) else None,
     )
     return decide_single_variant(alone)
+
+
+def list_position_picks(found: Sequence[Mapping[str, Any]], control: str) -> dict[str, tuple[PositionPicks, ...]]:
+    """The judges that followed the position in pairs with the control, by treatment, from what a run keeps of them."""
+    picks: dict[str, tuple[PositionPicks, ...]] = {}
+    for one in found:
+        if control in (one["first"], one["second"]):
+            treatment = one["first"] if one["second"] == control else one["second"]
+            own = PositionPicks(
+                judge=one["judge"], pairs=one["pairs"], followed=one["followed_place"], share=one["share"]
+            )
+            picks[treatment] = (*picks.get(treatment, ()), own)
+    return picks
 
 
 def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
@@ -180,7 +194,7 @@ def _build_compared_layers_error(summary: RunSummary, name_samples: SampleNames 
 
 
 def _decide_without_compared_scores(
-    decision: CompareDecision, tallies: Mapping[str, VariantTally], shippable: Sequence[str]
+    decision: CompareDecision, tallies: Mapping[str, RunVariantTally], shippable: Sequence[str]
 ) -> CompareDecision:
     """Nothing has a score: that, and what to do about it, comes before anything that a comparison would say."""
     failures: Counter[tuple[str, str]] = sum((tally.failures for tally in tallies.values()), Counter())
@@ -197,7 +211,8 @@ def _decide_without_compared_scores(
     )
     (_, why), _ = next((one for one in failures.most_common() if one[0][0] == kind), (("", ""), 0))
     what, step = _UNSCORED.get(kind, ("scored", "Fix what failed (see the failures), then run it again."))
-    headline = f"No output could be {what}{': ' if why else ''}{why.rstrip('.')}."
+    end = "" if why.endswith(("?", "!")) else "."
+    headline = f"No output could be {what}{': ' if why else ''}{why.rstrip('.')}{end}"
     if not every:  # It failed at nothing: it did not come to a result, as while batches are waited for.
         headline = "The run was stopped before any output was scored."
         step = "Go on with it: evenhand run EVAL --resume."
@@ -226,7 +241,7 @@ _UNSCORED = {  # What could not be done where a kind of failure is the commonest
 
 
 def _find_compared_samples_failing_gates(
-    tally: VariantTally, layers: Collection[str], gates: Mapping[str, float], name_samples: SampleNames | None
+    tally: RunVariantTally, layers: Collection[str], gates: Mapping[str, float], name_samples: SampleNames | None
 ) -> dict[str, GateSamples | None]:
     """The samples below the gate of each layer whose mean is."""
     least = {layer: gates.get(layer, DEFAULT_LAYER_GATE) for layer in layers if layer in tally.layers}
@@ -257,7 +272,7 @@ def _leave_verdict_undecided(why: str, frame: RunEvalRecord, gates: GatesByVaria
     )
 
 
-def _find_rows_compared_in_all_variants(tallies: Mapping[str, VariantTally]) -> dict[str, Sequence[int]]:
+def _find_rows_compared_in_all_variants(tallies: Mapping[str, RunVariantTally]) -> dict[str, Sequence[int]]:
     """For each variant the rows of those samples and repeats that all variants have: a stopped run may lack some."""
     first = next(iter(tallies.values())).places
     if all(tally.places == first for tally in tallies.values()):
@@ -267,7 +282,7 @@ def _find_rows_compared_in_all_variants(tallies: Mapping[str, VariantTally]) -> 
 
 
 def _select_compared_columns(
-    tallies: Mapping[str, VariantTally], control: str
+    tallies: Mapping[str, RunVariantTally], control: str
 ) -> tuple[dict[str, VariantColumn], dict[str, JudgeRows], Sequence[int]]:
     """The columns of every variant, those of its judges, and the rows of the control that they are of."""
     rows, columns = _find_rows_compared_in_all_variants(tallies), {}

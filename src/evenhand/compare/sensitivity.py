@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,19 +40,26 @@ MOST_RANKED_VARIANTS = 50  # Beyond, the pairs of variants outgrow what a page c
 
 
 def measure_sensitivity(
-    table: RunTable, rubrics: Mapping[str, Any], *, draws: int = 10_000, seed: int = 0, spread: float = 0.2
+    table: RunTable,
+    rubrics: Mapping[str, Any],
+    *,
+    tags: Sequence[str] = (),
+    draws: int = 10_000,
+    seed: int = 0,
+    spread: float = 0.2,
 ) -> Sensitivity:
     """Rank the variants of a run under random weights, without each criterion, layer and judge.
 
-    `rubrics` are the run's, by tag, as it keeps them. `spread` is how far near weights stray: each weight w has a
-    standard deviation of spread · √(w(1 − w)).
+    `rubrics` are the run's, by tag, as it keeps them; where there are several, `tags` says by sample which of them it
+    was scored under. `spread` is how far near weights vary: each weight w has a standard deviation of
+    spread · √(w(1 − w)).
     """
     # Whoever shows a ranking needs no NumPy.
     from evenhand.compare.weighted_scores import weigh_compared_criteria, weigh_compared_layers
 
     _check_variants_for_sensitivity(table, draws, spread)
     weighed = [
-        one for one in (weigh_compared_criteria(table, rubrics), weigh_compared_layers(table)) if one is not None
+        one for one in (weigh_compared_criteria(table, rubrics, tags), weigh_compared_layers(table)) if one is not None
     ]
     if not weighed:
         what = "the run has one criterion and one layer at most: there are no weights to change"
@@ -85,7 +92,9 @@ def _check_variants_for_sensitivity(table: RunTable, draws: int, spread: float) 
             Fault(f"draws must be 1 to {MOST_WEIGHT_DRAWS:,}, got {draws:,}", "10000 is enough for two digits")
         )
     if not 0 < spread < 1:
-        raise InputError(Fault(f"spread must be between 0 and 1, got {spread}", "0.2 strays a little, 0.5 far"))
+        raise InputError(
+            Fault(f"spread must be between 0 and 1, got {spread}", "0.2 varies the weights a little, 0.5 much")
+        )
 
 
 Json = dict[str, Any]
@@ -242,13 +251,18 @@ def _measure_part_of_compared_lead(
     weights = weighed.weights
     without = weights * (np.arange(len(weights)) != place)
     left = compared_means_under_weights(weighed, without[None] / without.sum())[0] if without.sum() > 0 else None
+    order = () if left is None else _order_compared_variants_by_mean(left, weighed.variants)
+    level = (
+        [] if left is None else [name for name in order if abs(left[weighed.variants.index(name)] - left.max()) <= 1e-9]
+    )
     return WeightedPart(
         name=weighed.parts[place],
         weight=float(weights[place]),
         gap=float(gaps[place]),
         contribution=float(weights[place] * gaps[place]),
         flip_at=find_weight_levelling_comparison(weights, gaps, place, rest) if weighed.linear else None,
-        without=() if left is None else _order_compared_variants_by_mean(left, weighed.variants),
+        without=order,
+        level_without=tuple(level) if len(level) > 1 else (),
     )
 
 

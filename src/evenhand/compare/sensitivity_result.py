@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from evenhand.compare.decision import treatment_difference_interval_text
-from evenhand.wording import format_percent_below_whole, format_rounded, join_names
+from evenhand.wording import format_percent_below_whole, format_rounded, join_names, word_layers_in_sentence
 
 if TYPE_CHECKING:
     from evenhand.compare.weight_changes import WeightFlip
@@ -29,7 +29,7 @@ class WeightedPart:
     """One criterion or layer: its weight, how far the first is ahead in it, what that gives, and where it would flip.
 
     `flip_at` is the weight at which the first two are level, the others keeping their proportions; `without` is the
-    order of the variants when it is left out.
+    order of the variants when it is left out, and `level_without` those that share the first place then.
     """
 
     name: str = field(metadata={"json": "criterion"})
@@ -38,6 +38,7 @@ class WeightedPart:
     contribution: float
     flip_at: float | None
     without: tuple[str, ...] = field(metadata={"json": None})
+    level_without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,9 +144,12 @@ def _next_step_by_weight_sensitivity(
     if ranking.gap is not None and ranking.gap.p >= 0.05:
         return "Add samples first: the lead is no more than noise, whatever the weights."
     if ranking.near.same_winner < _SURVIVES_SHARE:
-        return f"Agree on the weight of {part.name}, which gives {first} most of its lead, before deciding."
+        name = word_layers_in_sentence([part.name]) if ranking.of == "layers" else part.name
+        return f"Agree on the weight of {name}, which gives {first} most of its lead, before deciding."
     lost = [judge for judge, order in without_judge.items() if order[0] != first]
     if lost:
         it = "it" if len(lost) == 1 else "one of them"
         return f"Look at what {join_names(lost)} said: without {it} {first} is not first."
+    if first in part.level_without:
+        return f"Nothing about the weights: {first} leads by {part.name} alone, whatever it weighs."
     return "Nothing: the weights do not decide this."

@@ -30,14 +30,14 @@ def list_setup_differences(first: SetupData, second: SetupData) -> list[str]:
             for name in sorted(ours.keys() | theirs.keys())
             if ours.get(name) != theirs.get(name)
         ),
-        *_compare_rubrics(first, second),
+        *_compare_rubrics_of_setups(first, second),
         *_compare_setups_by_assertions(first, second),
         *_compare_setup_fields("composite", _compared_setup_composite(first), _compared_setup_composite(second)),
         *_compare_setup_fields("how", {"refuse": first["how"]["refuse"]}, {"refuse": second["how"]["refuse"]}),
     ]
 
 
-def list_run_differences(first: SetupData, second: SetupData) -> list[str]:
+def list_compared_run_differences(first: SetupData, second: SetupData) -> list[str]:
     """Why a run is not continued by another: what differs in their setups, and if nothing does, the samples."""
     ours, theirs = first["frame"], second["frame"]
     fields = [{name: frame.get(name) for name in _RUN_FIELDS} for frame in (ours, theirs)]
@@ -69,7 +69,7 @@ def _compare_setups_by_judges(first: Iterable[SetupData], second: Iterable[Setup
         yield from _compare_setup_fields(f"judge {name}", ours[name], theirs[name])
 
 
-def _compare_rubrics(first: SetupData, second: SetupData) -> Iterator[str]:
+def _compare_rubrics_of_setups(first: SetupData, second: SetupData) -> Iterator[str]:
     ours, theirs = ({find_run_rubric_key(one): one for one in setup["frame"]["rubrics"]} for setup in (first, second))
     for tag in ours.keys() | theirs.keys():
         own = tag.removeprefix(SAMPLE_RUBRIC_PREFIX)
@@ -141,7 +141,10 @@ _ASSERTION_WEIGHT = ("weight",)  # Assertions that differ in this alone are the 
 
 def _compare_setups_by_assertions(first: SetupData, second: SetupData) -> Iterator[str]:
     """What asks for the same is one assertion, however it is weighed; the rest was removed or added."""
-    removed, added = _list_assertion_differences(first, second), _list_assertion_differences(second, first)
+    removed, added = (
+        _list_compared_assertion_differences(first, second),
+        _list_compared_assertion_differences(second, first),
+    )
     for title, one in list(removed):
         asks = _compared_setup_without(one, _ASSERTION_WEIGHT)
         same = next((it for it in added if _compared_setup_without(it[1], _ASSERTION_WEIGHT) == asks), None)
@@ -153,7 +156,7 @@ def _compare_setups_by_assertions(first: SetupData, second: SetupData) -> Iterat
     yield from (f"assertion added: {title}" for title, _ in added)
 
 
-def _list_assertion_differences(setup: SetupData, other: SetupData) -> list[tuple[str, SetupData]]:
+def _list_compared_assertion_differences(setup: SetupData, other: SetupData) -> list[tuple[str, SetupData]]:
     """The assertions that the other setup does not have in just this way, as often as it lacks them, by title."""
     titles, kept = setup["frame"]["assertions"], setup["assertions"]
     rest = list(other["assertions"])

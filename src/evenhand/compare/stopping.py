@@ -20,10 +20,9 @@ from evenhand.compare.shipping import LEAST_JUDGE_AGREEMENT
 from evenhand.stats.arrays import ClusterMeans, CountedPer
 from evenhand.stats.differences import unit_differences
 from evenhand.stats.distributions import student_quantile
-from evenhand.stats.multiple_tests import holm
+from evenhand.stats.multiple_tests import Looks, holm, level_at, near_rejection, sequential_difference
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.stats.rates import bound_share_from_above, mcnemar_worse
-from evenhand.stats.sequential import Looks, level_at, near_rejection, sequential_difference
 from evenhand.wording import join_names
 
 NumberName = tuple[str, ...]  # What a number of an output is, then of whom.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isnan
@@ -14,7 +14,7 @@ from math import isnan
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.compare.cascade import CascadeKind, estimate_cascade_figure
+from evenhand.compare.cascade import CascadeKind, estimate_variant_through_cascade
 from evenhand.compare.decision import (
     PASS_RATE,
     REQUIRED_GATE,
@@ -26,9 +26,9 @@ from evenhand.compare.decision import (
     describe_gates_missed_by_variant,
     object_to_treatment_missing_gate,
 )
-from evenhand.compare.facts import GATE_TOLERANCE
+from evenhand.compare.facts import GATE_TOLERANCE, ReachedLayer
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, VariantTally
+from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, RunVariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.cascades import CascadeMean
 from evenhand.stats.means import mean_interval
@@ -54,14 +54,14 @@ class ReachedGate:
 
 
 def hold_compared_variant_to_gates(
-    frame: RunEvalRecord, tally: VariantTally, name_samples: SampleNames | None = None, but: Collection[str] = ()
+    frame: RunEvalRecord, tally: RunVariantTally, name_samples: SampleNames | None = None, but: Collection[str] = ()
 ) -> tuple[GateState, ...]:
     """Each gate that is written, `but` for some, with what was reached, and the samples that keep it from passing.
 
     Where no pass rate says how many outputs may fail, each must be known to pass every gate of its rubric; and where
     there is one variant, every output must have a score: between variants, rules of their own look at what was lost.
     """
-    reached = [_reach_written_gate(frame, tally, name) for name in frame.gates if name not in but]
+    reached = [_does_variant_reach_written_gate(frame, tally, name) for name in frame.gates if name not in but]
     if PASS_RATE not in frame.gates:
         total = sum(tally.states.values())
         if total and (tally.gated or tally.gates_unknown or any(rubric.get("gated") for rubric in frame.rubrics)):
@@ -106,7 +106,7 @@ def hold_compared_variant_to_gates(
     return tuple(states)
 
 
-def _reach_written_gate(frame: RunEvalRecord, tally: VariantTally, name: str) -> ReachedGate:
+def _does_variant_reach_written_gate(frame: RunEvalRecord, tally: RunVariantTally, name: str) -> ReachedGate:
     total, least = sum(tally.states.values()), frame.gates[name]
     if name == PASS_RATE and name not in tally.layers:
         # An incomplete scorecard never passes, and an output that failed has none.
@@ -123,25 +123,41 @@ def _reach_written_gate(frame: RunEvalRecord, tally: VariantTally, name: str) ->
         mean = _correct_gate_mean(frame, tally, kinds[name], mean)
     if found is None or mean is None:
         return ReachedGate(name=name, least=least, mean=None, passed=None, unknown=total)
-    # An output may have no score of its own and be complete: nothing asks for one.
-    unknown = min(found.missing, total - tally.states["scored"]) if name == "score" else found.missing
-    passed = mean >= least
-    if passed and unknown:  # It is passed only where even the lowest answers would leave it so.
-        low = _find_lowest_answer(frame, name)
-        worst = None if low is None else (mean * found.n + low * unknown) / (found.n + unknown)
-        passed = True if worst is not None and worst >= least else None
-    return ReachedGate(name=name, least=least, mean=mean, passed=passed, unknown=unknown)
+    reached: bool | None = mean >= least
+    if reached and found.missing:  # It is passed only where even the lowest answers would leave it so.
+        low = _find_lowest_answer_of_variant(frame, name, tally)
+        shift = float(mean - (found.exact or 0))  # What the strong judge of a cascade corrects.
+        worst = None if low is None else _average_with_lowest_answers(tally, found, float(low), shift)
+        reached = True if worst is not None and worst >= float(least) - GATE_TOLERANCE else None
+    return ReachedGate(name=name, least=least, mean=mean, passed=reached, unknown=found.missing)
+
+
+def reach_layer_of_variant(tally: RunVariantTally, mean: RunTallyMean) -> ReachedLayer:
+    """What a layer of a variant came to over all of its outputs."""
+    exact = None if mean.exact is None else float(mean.exact)
+    lowest = exact if exact is None else _average_with_lowest_answers(tally, mean, LOWEST_COMPOSITE)
+    return ReachedLayer(mean=exact, lowest=lowest, missing=mean.missing)
+
+
+def _average_with_lowest_answers(tally: RunVariantTally, mean: RunTallyMean, low: float, shift: float = 0.0) -> float:
+    """The mean if every missing answer were the lowest; the answers that there are may be shifted."""
+    values = np.array(mean.values) + shift
+    values[np.array(mean.gaps, np.int64)] = low
+    there = ~np.isnan(values)
+    counted = np.array(tally.clusters if tally.per == "cluster" else tally.samples)[there]
+    units = np.unique(counted, return_inverse=True)[1]
+    return float((np.bincount(units, values[there]) / np.bincount(units)).mean())
 
 
 def _correct_gate_mean(
-    frame: RunEvalRecord, tally: VariantTally, kind: CascadeKind, mean: Fraction | None
+    frame: RunEvalRecord, tally: RunVariantTally, kind: CascadeKind, mean: Fraction | None
 ) -> Fraction | None:
     """The mean by the strong judge, where a cascade scored the outputs; else as it is."""
-    found = estimate_cascade_figure(frame, tally, kind) if tally.cascade else None
+    found = estimate_variant_through_cascade(frame, tally, kind) if tally.cascade else None
     return Fraction(str(round(found.estimate, 9))) if isinstance(found, CascadeMean) else mean
 
 
-def _find_lowest_answer(frame: RunEvalRecord, name: str) -> Fraction | None:
+def _find_lowest_answer_of_variant(frame: RunEvalRecord, name: str, tally: RunVariantTally) -> Fraction | None:
     """The lowest that an output which is not known could come to; None where there is no such end."""
     ends = [
         one["ends"][0]
@@ -151,13 +167,13 @@ def _find_lowest_answer(frame: RunEvalRecord, name: str) -> Fraction | None:
     ]
     if name == "score" and frame.scale:
         ends = [frame.scale[0]]
-    elif name == "composite" and frame.composite.standardise != "z":
+    elif name in tally.layers or (name == "composite" and frame.composite.standardise != "z"):
         ends = [LOWEST_COMPOSITE]
     return Fraction(str(min(ends))) if ends else None
 
 
 def find_compared_samples_short_of_gate(
-    tally: VariantTally,
+    tally: RunVariantTally,
     gate: str,
     least: float | Fraction,
     name_samples: SampleNames | None,
@@ -178,6 +194,8 @@ def find_compared_samples_short_of_gate(
         criteria = (gate,) if gate in tally.criteria and gate not in tally.layers else ()
     else:
         by_criterion = tally.open_gates if unknown else tally.failed_gates
+        if gate == SCORED_GATE:  # What has no score lacks an answer, whatever else fails.
+            by_criterion = tally.missing_criteria
         lowest = _list_compared_positions_left_out(tally, gate, count_borderline, by_criterion)
         failed = Counter({criterion: len(set(places)) for criterion, places in by_criterion.items()})
         criteria = tuple(criterion for criterion, _ in failed.most_common(MOST_CRITERIA_NAMED))
@@ -188,12 +206,12 @@ def find_compared_samples_short_of_gate(
     return GateSamples(samples=shown, count=len(lowest), criteria=criteria)
 
 
-def _list_means_by_gate(tally: VariantTally) -> dict[str, RunTallyMean]:
+def _list_means_by_gate(tally: RunVariantTally) -> dict[str, RunTallyMean]:
     return {**tally.criteria, **tally.layers, "score": tally.score, "composite": tally.composite}
 
 
 def _list_compared_positions_left_out(
-    tally: VariantTally, gate: str, count_borderline: bool, by_criterion: Mapping[str, array[int]]
+    tally: RunVariantTally, gate: str, count_borderline: bool, by_criterion: Mapping[str, array[int]]
 ) -> list[int]:
     """Samples whose outputs do not pass, fail a gate of their rubric, or have no score, as the gate asks."""
     if gate == REQUIRED_GATE:
@@ -205,7 +223,7 @@ def _list_compared_positions_left_out(
     return list(dict.fromkeys(position for found in places for position in found))
 
 
-def _order_variant_samples_below_gate(tally: VariantTally, mean: RunTallyMean, least: float) -> list[int]:
+def _order_variant_samples_below_gate(tally: RunVariantTally, mean: RunTallyMean, least: float) -> list[int]:
     """Positions of samples below a minimum, lowest first; of repeats the lowest counts."""
     low: dict[int, float] = {}
     for place, value in zip(tally.places, mean.values, strict=True):
@@ -224,7 +242,6 @@ class SingleVariant:
     clusters: NDArray[np.int64]
     samples: NDArray[np.int64]
     per: CountedPer
-    layer_means: Mapping[str, float | None]
     layer_gates: tuple[GateState, ...]
     other_gates: tuple[GateState, ...]  # Those beside the layers.
     estimate: CascadeMean | None = None  # The composite by the strong judge of a cascade.
@@ -236,21 +253,13 @@ def decide_single_variant(one: SingleVariant, forced: ForcedComparison | None = 
     scored = not bool(np.isnan(one.composites).all())
     gates, short = (*one.layer_gates, *one.other_gates), [state for state in one.other_gates if not state.passed]
     missed = object_to_treatment_missing_gate(one.name, short) if short else None
-    failed = [
-        f"{word_gate(state.gate)} ({format_score(one.layer_means[state.gate], beside=state.min)}, "
-        f"gate {format_score(state.min, beside=state.min)})"
-        for state in one.layer_gates
-        if not state.passed
-    ]
-    passed = (
-        f"All gates passed: {join_names(map(word_gate, one.layer_means))}" if one.layer_means else "It has no gates"
-    )
-    held = f"Below the gate: {join_names(failed)}" if failed else passed
-    said = missed.says if missed else held
+    said = missed.says if missed else _describe_layer_gates_of_single_variant(one.layer_gates)
     alone = f"{one.name} stands alone. {said if scored else 'Nothing could be scored'}"
     second = "Add a second variant to compare with, as in variants: {old: …, new: …}."
-    low = [word_gate(state.gate) for state in one.layer_gates if not state.passed]
-    step = f"Raise {join_names(low)} above the gate, then run it again." if failed and scored else second
+    low = [word_gate(state.gate) for state in one.layer_gates if state.passed is False]
+    step = f"Raise {join_names(low)} above the gate, then run it again." if low and scored else second
+    if scored and not low and any(state.passed is None for state in one.layer_gates):
+        step = f"Get a score for every output of {one.name}, then run it again."
     told = [*(state for state in one.layer_gates if state.short), *short]
     return CompareDecision(
         verdict="SOLO",
@@ -266,16 +275,36 @@ def decide_single_variant(one: SingleVariant, forced: ForcedComparison | None = 
     )
 
 
+def _describe_layer_gates_of_single_variant(states: Sequence[GateState]) -> str:
+    if not states:
+        return "It has no gates"
+    parts = []
+    for passed, says in ((False, "Below the gate"), (None, "Not known to pass the gate")):
+        named = []
+        for state in (state for state in states if state.passed is passed):
+            mean, gate = (format_score(one, beside=state.min) for one in (state.mean, state.min))
+            without = f", {format_plural(state.unknown, 'output')} without an answer" if passed is None else ""
+            named.append(f"{word_gate(state.gate)} ({mean}, gate {gate}{without})")
+        parts += [f"{says}: {join_names(named)}"] if named else []
+    return ". ".join(parts) or f"All gates passed: {join_names(word_gate(state.gate) for state in states)}"
+
+
 def hold_single_variant_to_gates(
-    means: Mapping[str, float | None], gates: Mapping[str, float], short: Mapping[str, GateSamples | None]
+    reached: Mapping[str, ReachedLayer], gates: Mapping[str, float], short: Mapping[str, GateSamples | None]
 ) -> tuple[GateState, ...]:
     """The gate of each layer, with the samples in `short` where its mean does not reach it."""
     states = []
-    for layer, mean in means.items():
-        passed = None if mean is None else mean >= gates[layer] - GATE_TOLERANCE
-        below = None if passed else short.get(layer)
+    for layer, found in reached.items():
+        passed = found.passes_gate(gates[layer])
         states.append(
-            GateState(gate=layer, min=gates[layer], mean=round_number_for_json(mean), passed=passed, short=below)
+            GateState(
+                gate=layer,
+                min=gates[layer],
+                mean=round_number_for_json(found.mean),
+                passed=passed,
+                short=None if passed else short.get(layer),
+                unknown=found.missing,
+            )
         )
     return tuple(states)
 
@@ -298,11 +327,11 @@ def _describe_single_variant_mean(one: SingleVariant) -> str:
     clusters, samples = one.clusters[there], one.samples[there]
     if len(np.unique(clusters)) < 2:
         return "There is nothing to compare it with, and too few samples to say how sure its mean is."
-    mean = mean_interval(one.composites[there], clusters=clusters, samples=samples, per=one.per)
+    scale = (LOWEST_COMPOSITE, HIGHEST_COMPOSITE)
+    mean = mean_interval(one.composites[there], clusters=clusters, samples=samples, per=one.per, scale=scale)
     counted, n = format_plural(len(np.unique(samples)), "sample"), mean.n
     within = f" in {format_plural(n, 'cluster')}" if n < len(np.unique(samples)) else ""
-    low, high = max(LOWEST_COMPOSITE, mean.low), min(HIGHEST_COMPOSITE, mean.high)
     return (
         f"There is nothing to compare it with; its mean composite is {format_score(mean.estimate)}, 95% interval "
-        f"{format_score(low)} to {format_score(high)}, from {counted}{within}."
+        f"{format_score(mean.low)} to {format_score(mean.high)}, from {counted}{within}."
     )

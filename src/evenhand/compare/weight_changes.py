@@ -229,7 +229,8 @@ def find_weight_levelling_comparison(weights: Floats, gaps: Floats, part: int, r
     if abs(slope) <= _TIE_TOLERANCE:
         return None
     found = (elsewhere + rest) / slope
-    return found if 0 <= found <= 1 else None
+    # Where the others are level, binary fractions leave a hair on either side of 0.
+    return min(max(found, 0.0), 1.0) if -_TIE_TOLERANCE <= found <= 1 + _TIE_TOLERANCE else None
 
 
 MAP_CELLS = 24  # Along a side.
@@ -251,7 +252,7 @@ class WeightMap:
     others: tuple[str, ...]
 
 
-def map_variant_wins(weighed: ComparedWeightedScores, across: str = "", up: str = "") -> WeightMap:
+def map_variant_wins_over_weights(weighed: ComparedWeightedScores, across: str = "", up: str = "") -> WeightMap:
     """Over which weights of two criteria, the heaviest unless they are named, each variant wins."""
     heaviest = sorted(range(len(weighed.parts)), key=lambda at: -weighed.weights[at])
     x = weighed.parts.index(across) if across in weighed.parts else heaviest[0]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.evals.eval_scoring import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable
 from evenhand.stats.arrays import CountedPer
 from evenhand.wording import read_kept_fraction
@@ -63,12 +63,18 @@ class ComparedWeightedScores:
         return 1 / (size[unit] * len(size))
 
 
-def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) -> ComparedWeightedScores | None:
-    """The criteria of the rubric that most outputs were scored by; None where it has fewer than two."""
+def weigh_compared_criteria(
+    table: RunTable, rubrics: Mapping[str, RubricData], tags: Sequence[str] = ()
+) -> ComparedWeightedScores | None:
+    """The criteria of the rubric that most outputs were scored by; None where it has fewer than two.
+
+    `tags` holds, by sample, the tag that chose its rubric: rubrics may share ids of criteria. Without, there is one.
+    """
     judged = {tag: _collect_compared_criterion_weights(rubric) for tag, rubric in rubrics.items()}
+    under = {tag: _find_rows_under_rubric(table, tag, tags) for tag in rubrics}
     columns = {
         tag: {
-            name: table.criteria[column]
+            name: np.where(under[tag], table.criteria[column], np.nan)
             for name in leaves
             if (column := name_sample_rubric_criterion(tag, name)) in table.criteria
         }
@@ -79,8 +85,8 @@ def weigh_compared_criteria(table: RunTable, rubrics: Mapping[str, RubricData]) 
         return None
     tag = max(kept, key=lambda one: np.all([~np.isnan(column) for column in columns[one].values()], axis=0).sum())
     leaves, rubric = {name: judged[tag][name] for name in kept[tag]}, rubrics[tag]
-    rows, held = _find_common_compared_rows(table, [*columns[tag].values(), table.score])
-    # Means may be missing a sample of another rubric; this is said, since those samples count in no figure.
+    rows, held = find_common_compared_rows(table, [*columns[tag].values(), table.score], under=under[tag])
+    # This is said, since samples under other rubrics count in no figure.
     note = f"Only samples under the rubric {rubric['name']!r} are looked at." if len(rubrics) > 1 else ""
     raw = np.stack([columns[tag][name][rows] for name in leaves], axis=-1)
     weights = np.array([abs(leaf.weight) for leaf in leaves.values()])
@@ -113,7 +119,7 @@ def weigh_compared_layers(table: RunTable) -> ComparedWeightedScores | None:
     names = [name for name, column in table.layers.items() if not np.isnan(column).all()]
     if len(names) < 2:
         return None
-    rows, held = _find_common_compared_rows(table, [table.layers[name] for name in names])
+    rows, held = find_common_compared_rows(table, [table.layers[name] for name in names])
     values = np.stack([table.layers[name][rows] for name in names], axis=-1)
     flat = values.shape[:2]
     chosen = table.frame.find_layer_weights()
@@ -181,14 +187,30 @@ def _iterate_sensitivity_weights(criteria: Sequence[RubricData], above: float) -
             yield one, share
 
 
-def _find_common_compared_rows(table: RunTable, columns: Sequence[Floats]) -> tuple[Integers, int]:
-    """Rows of the table, one line per sample and repeat that every variant has whole, and how many have not."""
+def _find_rows_under_rubric(table: RunTable, key: str, tags: Sequence[str]) -> NDArray[np.bool_]:
+    """Which rows a rubric scored; criteria of a sample's own rubric have columns of their own, which say so."""
+    if not tags or key.startswith(SAMPLE_RUBRIC_PREFIX):
+        return np.ones(len(table.sample), dtype=np.bool_)
+    return np.array([tag == key for tag in tags], dtype=np.bool_)[table.sample]
+
+
+def find_common_compared_rows(
+    table: RunTable,
+    columns: Sequence[Floats],
+    *,
+    among: Sequence[int] | None = None,
+    under: NDArray[np.bool_] | None = None,
+) -> tuple[Integers, int]:
+    """Rows of the table, one line per sample and repeat that every variant has whole, and how many have not.
+
+    With `among`, every variant of these places; other columns of a line then mean nothing. With `under`, of these rows.
+    """
     whole = np.all([~np.isnan(column) for column in columns], axis=0)
     places = table.sample * (int(table.repeat.max(initial=0)) + 1) + table.repeat
-    every = np.unique(places)
+    every = np.unique(places if under is None else places[under])
     lines = np.full((len(every), len(table.variants)), -1, dtype=np.int64)
     lines[np.searchsorted(every, places[whole]), table.variant[whole]] = np.flatnonzero(whole)
-    kept = (lines >= 0).all(axis=1)
+    kept = ((lines if among is None else lines[:, list(among)]) >= 0).all(axis=1)
     return lines[kept], int((~kept).sum())
 
 

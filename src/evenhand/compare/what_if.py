@@ -13,10 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.compare.cascade import find_judge_layer_share
+from evenhand.compare.facts import JUDGE_LAYER
+from evenhand.compare.paired_rows import LAYER_SPAN
+from evenhand.compare.weighted_scores import find_common_compared_rows
 from evenhand.errors import Fault, InputError
 from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import RunTable
 from evenhand.scoring.columns import score_columns
+from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.differences import unit_differences
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.means import clustered_mean_and_error
@@ -51,13 +56,13 @@ class WhatIfColumns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantChange:
-    """A variant before and after; shares by grade and by verdict."""
+    """A variant before and after, without a rank where there is none; shares by grade and by verdict."""
 
     name: str
-    before: float
-    after: float
-    rank_before: int
-    rank_after: int
+    before: float | None
+    after: float | None
+    rank_before: int | None
+    rank_after: int | None
     grades: Mapping[str, tuple[float | None, float]]  # None before, where nothing is stored.
     verdicts: Mapping[str, tuple[float | None, float]]
 
@@ -75,14 +80,46 @@ class FlippedOutput:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RankedMeans:
+    """Variants by their means over the samples that all of them have a number for; those without any are not ranked.
+
+    Where they share no sample, each has its own mean, and there is no order.
+    """
+
+    means: tuple[float | None, ...]
+    order: tuple[int, ...]  # Places of the variants, best first.
+    lead: tuple[float, float, float] | None  # Of the first over the second, with its 95% interval.
+    samples: int
+    left_out: int  # Samples that not all of them have a number for.
+
+    def find_rank(self, variant: int) -> int | None:
+        """The place of a variant, 1 for the best."""
+        return self.order.index(variant) + 1 if variant in self.order else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompositeRanking:
+    """Who is first by the composite, which the verdict goes by where the run has more layers than the rubric's."""
+
+    layers: tuple[str, ...]
+    first: str
+    second: str
+    lead: tuple[float, float, float] | None
+    changed: bool  # Whether the changed rubric is in it; where layers are adjusted over the run, it cannot be.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIf:
-    """What another rubric makes of a run."""
+    """What another rubric makes of a run; without a winner where no ranking can be made."""
 
     variants: tuple[VariantChange, ...]
     winner_before: str
     winner_after: str
     lead: tuple[float, float, float] | None  # Of the winner over the second, with its 95% interval.
     second: str
+    samples: int  # Those that means and ranks are over.
+    left_out: int
+    composite: CompositeRanking | None
     flips: tuple[FlippedOutput, ...]
     flipped: int  # Outputs that have another verdict.
     decided: int  # Outputs that have one for the first time.
@@ -90,7 +127,7 @@ class WhatIf:
     outputs: int
 
 
-def prepare_what_if(table: RunTable, rubric: Rubric, judges: Mapping[str, float]) -> WhatIfColumns:
+def prepare_what_if_comparison(table: RunTable, rubric: Rubric, judges: Mapping[str, float]) -> WhatIfColumns:
     """Make a run ready; refused where its scores are no matter of columns."""
     if rubric.method.panel.normalise != "none" or rubric.method.panel.aggregate == "borda":
         what = "scores of this run are normalised over all outputs, or ranks"
@@ -102,54 +139,55 @@ def prepare_what_if(table: RunTable, rubric: Rubric, judges: Mapping[str, float]
     for judge, weight in judges.items():
         given = {id: table.judgments[judge, id] for id in asked if (judge, id) in table.judgments}
         if len(given) == len(asked):
-            answers.append((weight, {id: _mask_missing(column) for id, column in given.items()}))
+            answers.append((weight, {id: _mask_missing_in_what_if(column) for id, column in given.items()}))
     if not answers:
-        answers = [(1.0, {id: _mask_missing(table.criteria[id]) for id in asked})]
+        answers = [(1.0, {id: _mask_missing_in_what_if(table.criteria[id]) for id in asked})]
     pooled = {id: table.criteria[id] for id in asked}
-    raw = _pool_scores(rubric, answers)
+    raw = _pool_what_if_scores(rubric, answers)
     own = np.where(np.isnan(table.score) | np.isnan(raw), np.nan, table.score)
     beyond = int((np.abs(own - raw) > _SAME * 1e3).sum())
-    stored = _decide_columns(rubric, own, pooled)
+    stored = _decide_what_if_columns(rubric, own, pooled)
     return WhatIfColumns(
         table=table, rubric=rubric, answers=tuple(answers), pooled=pooled, stored=stored, raw=raw, beyond=beyond
     )
 
 
-def measure_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
+def compare_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
     """Score a run by a rubric that asks the same, and hold it against what is stored."""
     scale = rubric.method.scale
-    moved_by = _pool_scores(rubric, run.answers) - run.raw
+    moved_by = _pool_what_if_scores(rubric, run.answers) - run.raw
     score = np.clip(run.stored.score + moved_by, float(scale.min), float(scale.max))
-    after = _decide_columns(rubric, score, run.pooled)
+    after = _decide_what_if_columns(rubric, score, run.pooled)
     before, table = run.stored, run.table
     there = np.isfinite(before.score)
-    means = [(_mean(before.score, table, at), _mean(score, table, at)) for at in range(len(table.variants))]
-    ranks = [_rank([one[side] for one in means]) for side in (0, 1)]
+    was, now = (rank_variants_by_mean(table, one) for one in (before.score, score))
     grades, words = [one.grade for one in rubric.method.grades], list(VERDICT_WORDS)
     variants = tuple(
         VariantChange(
             name=name,
-            before=means[at][0],
-            after=means[at][1],
-            rank_before=ranks[0][at],
-            rank_after=ranks[1][at],
-            grades=_count_shares(grades, before.grade, after.grade, there & (table.variant == at)),
-            verdicts=_count_shares(words, before.verdict, after.verdict, there & (table.variant == at)),
+            before=was.means[at],
+            after=now.means[at],
+            rank_before=was.find_rank(at),
+            rank_after=now.find_rank(at),
+            grades=_count_what_if_winner_shares(grades, before.grade, after.grade, there & (table.variant == at)),
+            verdicts=_count_what_if_winner_shares(words, before.verdict, after.verdict, there & (table.variant == at)),
         )
         for at, name in enumerate(table.variants)
     )
     flipped = np.flatnonzero(there & (before.verdict != after.verdict))
     moved = np.abs(moved_by) > _SAME
     listed = flipped if len(flipped) or (before.verdict >= 0).any() else np.flatnonzero(there & moved)
-    first = _pick_most_moved(np.abs(moved_by), listed)
-    order = sorted(range(len(variants)), key=lambda at: ranks[1][at])
+    first = _pick_samples_moved_by_what_if(np.abs(moved_by), listed, 4 * before.verdict + after.verdict)
     return WhatIf(
         variants=variants,
-        winner_before=table.variants[ranks[0].index(1)],
-        winner_after=table.variants[order[0]],
-        lead=_measure_lead(table, score, order) if len(order) > 1 else None,
-        second=table.variants[order[1]] if len(order) > 1 else "",
-        flips=tuple(_describe_flip(run, after, int(row)) for row in first),
+        winner_before=table.variants[was.order[0]] if was.order else "",
+        winner_after=table.variants[now.order[0]] if now.order else "",
+        lead=now.lead,
+        second=table.variants[now.order[1]] if len(now.order) > 1 else "",
+        samples=now.samples,
+        left_out=now.left_out,
+        composite=_rank_by_composite(run, score - before.score),
+        flips=tuple(_describe_what_if_flip(run, after, int(row)) for row in first),
         flipped=int((before.verdict[flipped] >= 0).sum()),
         decided=int((before.verdict[flipped] < 0).sum()),
         moved=int((moved & there).sum()),
@@ -157,12 +195,12 @@ def measure_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
     )
 
 
-def _mask_missing(column: Floats) -> Any:
+def _mask_missing_in_what_if(column: Floats) -> Any:
     gone = np.isnan(column)
     return np.ma.MaskedArray(np.where(gone, 0.0, column), gone) if gone.any() else column
 
 
-def _pool_scores(rubric: Rubric, answers: Sequence[tuple[float, Mapping[str, Any]]]) -> Floats:
+def _pool_what_if_scores(rubric: Rubric, answers: Sequence[tuple[float, Mapping[str, Any]]]) -> Floats:
     """What the judges' answers come to, joined as the panel joins them; NaN where nobody's are whole."""
     each = [score_columns(rubric, columns).score.filled(np.nan) for _, columns in answers]
     if len(each) == 1:
@@ -177,7 +215,7 @@ def _pool_scores(rubric: Rubric, answers: Sequence[tuple[float, Mapping[str, Any
     return np.where(weights > 0, total / np.where(weights > 0, weights, 1.0), np.nan)
 
 
-def _decide_columns(rubric: Rubric, score: Floats, pooled: Mapping[str, Floats]) -> ScoredColumns:
+def _decide_what_if_columns(rubric: Rubric, score: Floats, pooled: Mapping[str, Floats]) -> ScoredColumns:
     """Grades and verdicts by the score; a gate that is failed decides over it. −1 is none."""
     known = np.isfinite(score)
     near = score + _SAME
@@ -194,18 +232,46 @@ def _decide_columns(rubric: Rubric, score: Floats, pooled: Mapping[str, Floats])
     return ScoredColumns(score=score, grade=grade, verdict=verdict)
 
 
-def _mean(score: Floats, table: RunTable, variant: int) -> float:
-    own = score[(table.variant == variant) & np.isfinite(score)]
-    return float(own.mean()) if len(own) else float("nan")
+def rank_variants_by_mean(table: RunTable, values: Floats) -> RankedMeans:
+    """One set of samples for means, ranks and the lead, so that they cannot contradict each other."""
+    known = [at for at in range(len(table.variants)) if np.isfinite(values[table.variant == at]).any()]
+    lines = find_common_compared_rows(table, [values], among=known)[0]
+    every = len(np.unique(table.sample))
+    means: list[float | None] = [None] * len(table.variants)
+    for at in known:
+        rows = lines[:, at] if len(lines) else np.flatnonzero((table.variant == at) & np.isfinite(values))
+        units = compute_cluster_means(values[rows], table.cluster[rows], table.sample[rows], table.frame.composite.per)
+        means[at] = float(np.average(units.means, weights=units.sizes))
+    if not len(lines) or not known:
+        return RankedMeans(means=tuple(means), order=(), lead=None, samples=0, left_out=every)
+    order = sorted(known, key=lambda at: (-(means[at] or 0.0), at))
+    samples = len(np.unique(table.sample[lines[:, known[0]]]))
+    lead = _measure_lead(table, values, lines[:, order[:2]]) if len(order) > 1 else None
+    return RankedMeans(means=tuple(means), order=tuple(order), lead=lead, samples=samples, left_out=every - samples)
 
 
-def _rank(means: Sequence[float]) -> list[int]:
-    """1 is best; who is level shares the better place by order of the file."""
-    order = sorted(range(len(means)), key=lambda at: (-np.nan_to_num(means[at], nan=-np.inf), at))
-    return [order.index(at) + 1 for at in range(len(means))]
+def _rank_by_composite(run: WhatIfColumns, moved: Floats) -> CompositeRanking | None:
+    """By the composite, with what the changed rubric adds to it; None where the rubric's score is all there is."""
+    table, frame = run.table, run.table.frame
+    layers = tuple(name for name, column in table.layers.items() if not np.isnan(column).all())
+    if len(layers) < 2 or JUDGE_LAYER not in layers or len(table.variants) < 2:
+        return None
+    scale, composite = run.rubric.method.scale, table.composite
+    weights = {name: float(weight) for name, weight in frame.find_layer_weights().items()}
+    changed = not frame.composite.needs_all_outputs
+    if changed:
+        share = find_judge_layer_share(layers, weights)
+        composite = composite + share * moved * LAYER_SPAN / float(scale.max - scale.min)
+    found = rank_variants_by_mean(table, composite)
+    if len(found.order) < 2:
+        return None
+    first, second = (table.variants[at] for at in found.order[:2])
+    return CompositeRanking(layers=layers, first=first, second=second, lead=found.lead, changed=changed)
 
 
-def _count_shares(names: Sequence[str], before: Any, after: Any, own: Any) -> dict[str, tuple[float | None, float]]:
+def _count_what_if_winner_shares(
+    names: Sequence[str], before: Any, after: Any, own: Any
+) -> dict[str, tuple[float | None, float]]:
     total = max(1, int(own.sum()))
     sides = [np.bincount(side[own] + 1, minlength=len(names) + 1)[1:] / total for side in (before, after)]
     if not (sides[0].any() or sides[1].any()):
@@ -214,12 +280,16 @@ def _count_shares(names: Sequence[str], before: Any, after: Any, own: Any) -> di
     return {name: (float(sides[0][at]) if known else None, float(sides[1][at])) for at, name in enumerate(names)}
 
 
-def _pick_most_moved(by: Floats, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    some = rows if len(rows) <= MOST_FLIPS else rows[np.argpartition(-by[rows], MOST_FLIPS)[:MOST_FLIPS]]
-    return some[np.lexsort((some, -by[some]))]
+def _pick_samples_moved_by_what_if(by: Floats, rows: NDArray[np.int64], kinds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those that moved most, with the first of each kind of flip among them."""
+    order = rows[np.lexsort((rows, -by[rows]))]
+    leading = np.sort(np.unique(kinds[order], return_index=True)[1])
+    rest = np.setdiff1d(np.arange(len(order)), leading)
+    listed: NDArray[np.int64] = order[np.sort(np.concatenate([leading, rest])[:MOST_FLIPS])]
+    return listed
 
 
-def _describe_flip(run: WhatIfColumns, after: ScoredColumns, row: int) -> FlippedOutput:
+def _describe_what_if_flip(run: WhatIfColumns, after: ScoredColumns, row: int) -> FlippedOutput:
     words = (*VERDICT_WORDS, "")
     return FlippedOutput(
         place=int(run.table.sample[row]),
@@ -231,17 +301,10 @@ def _describe_flip(run: WhatIfColumns, after: ScoredColumns, row: int) -> Flippe
     )
 
 
-def _measure_lead(table: RunTable, score: Floats, order: Sequence[int]) -> tuple[float, float, float] | None:
-    """The first over the second, on the samples that both have."""
-    many = int(table.repeat.max(initial=0)) + 1
-    sides = []
-    for variant in order[:2]:
-        column = np.full(len(table.samples) * many, np.nan)
-        own = table.variant == variant
-        column[table.sample[own] * many + table.repeat[own]] = score[own]
-        sides.append(column)
-    both = np.flatnonzero(np.isfinite(sides[0]) & np.isfinite(sides[1]))
-    units = unit_differences(sides[0][both], sides[1][both], samples=(both // many).tolist())
+def _measure_lead(table: RunTable, values: Floats, pairs: NDArray[np.int64]) -> tuple[float, float, float] | None:
+    """The first over the second, on the rows that both have."""
+    clusters, samples = table.cluster[pairs[:, 0]], table.sample[pairs[:, 0]]
+    units = unit_differences(values[pairs[:, 0]], values[pairs[:, 1]], clusters, samples, table.frame.composite.per)
     if len(units.means) < 2:
         return None
     mean, error = clustered_mean_and_error(units)

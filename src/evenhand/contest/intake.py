@@ -29,7 +29,7 @@ from evenhand.errors import ContestError, Fault
 from evenhand.evals.json_lines import explain_unstorable_sample_value
 from evenhand.evals.output_data import refuse_unknown_sample_fields
 from evenhand.files.parsing import decode_text_file
-from evenhand.files.private_files import ForeignFile, ForeignKind, list_foreign_folder, read_foreign_file
+from evenhand.files.private_files import ForeignFile, ForeignKind, list_files_of_foreign_folder, read_foreign_file
 from evenhand.wording import quote_whole_text, word_type_of_value
 
 INDEX_ENDING = ".index.jsonl"
@@ -111,7 +111,7 @@ class _SubmissionIntakeReader:
         except ContestError as error:
             faults += error.faults
         except OSError as problem:
-            faults.append(_explain_unreadable(problem, entry.path))
+            faults.append(_explain_unreadable_submission(problem, entry.path))
         else:
             at = entry.at or receipt.at
             told = {"id": entry.id, "author": entry.author, "revises": entry.revises}
@@ -193,7 +193,7 @@ def load_submission_intake(
         else:
             _read_submission_intake_lines(path, reader)
     except OSError as problem:
-        raise ContestError(_explain_unreadable(problem, path)) from None
+        raise ContestError(_explain_unreadable_submission(problem, path)) from None
     intake = reader.finish()
     if not intake.submissions:
         hint = f"files that end in {' '.join(SUBMISSION_ENDINGS)} hold them"
@@ -221,28 +221,28 @@ def _read_submission_intake_lines(path: Path, reader: _SubmissionIntakeReader) -
 
 def _list_submission_intake_files(folder: Path, reader: _SubmissionIntakeReader) -> Iterator[tuple[str, Path]]:
     """The files of a folder and of the folders in it, by their path; nothing is left out without a word."""
-    for name, kind in _list_visible_names(folder):
+    for name, kind in _list_visible_submission_names(folder):
         found, author = [(name, kind)], None
         if kind == "folder":
             author = name
             try:
-                found = [(f"{name}/{one}", what) for one, what in _list_visible_names(folder, name)]
+                found = [(f"{name}/{one}", what) for one, what in _list_visible_submission_names(folder, name)]
             except OSError as problem:  # Its author can close it, or take it away while we look.
-                reader.refuse(name, author, _explain_unreadable(problem, folder / name))
+                reader.refuse(name, author, _explain_unreadable_submission(problem, folder / name))
                 continue
         for file, what in found:
-            if fault := _find_unusable_file(file, what):
+            if fault := _find_unusable_submission_file(file, what):
                 reader.refuse(file, author, replace(fault, where=str(folder / file)))
             else:
                 yield file, folder / file
 
 
-def _list_visible_names(folder: Path, name: str = "") -> list[tuple[str, ForeignKind]]:
-    listed = [(one, kind) for one, kind in list_foreign_folder(folder, name) if not one.startswith(".")]
+def _list_visible_submission_names(folder: Path, name: str = "") -> list[tuple[str, ForeignKind]]:
+    listed = [(one, kind) for one, kind in list_files_of_foreign_folder(folder, name) if not one.startswith(".")]
     return sorted(listed, key=lambda one: (Path(one[0]).stem, one[0]))
 
 
-def _find_unusable_file(file: str, kind: ForeignKind) -> Fault | None:
+def _find_unusable_submission_file(file: str, kind: ForeignKind) -> Fault | None:
     if kind == "link":  # Who hands in a link could have any file of this machine read to judges and quoted back.
         return Fault("is a link", "put the file itself here")
     if kind == "folder":
@@ -255,7 +255,7 @@ def _find_unusable_file(file: str, kind: ForeignKind) -> Fault | None:
     return None
 
 
-def _explain_unreadable(problem: OSError, path: Path) -> Fault:
+def _explain_unreadable_submission(problem: OSError, path: Path) -> Fault:
     return Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=str(path))
 
 
@@ -267,7 +267,7 @@ def _find_submission_layout(path: Path, known: Mapping[str, SubmissionReceipt] |
     if known:
         first = min(known.values(), key=lambda one: (one.at, one.file))
         return "folders" if "/" in first.file else "files"
-    seen = [(name, kind) for name, kind in _list_visible_names(path) if kind != "link"]
+    seen = [(name, kind) for name, kind in _list_visible_submission_names(path) if kind != "link"]
     folders = [name for name, kind in seen if kind == "folder"]
     if folders and len(folders) < len(seen) and known is not None:
         what = f"files lie beside folders ({quote_whole_text(folders[0])}), and it is not known whose they are"
@@ -291,7 +291,8 @@ def _assign_submissions_by_layout(
         elif layout == "files" and folder:
             fault = Fault("is in a folder, and here each file is an author's own", "put it beside the others")
         elif unplain := (
-            _find_unplain_name(name, "folder" if folder else "author") or _find_unplain_name(path.stem, "file")
+            _find_unplain_submission_name(name, "folder" if folder else "author")
+            or _find_unplain_submission_name(path.stem, "file")
         ):
             fault = unplain
         else:
@@ -301,7 +302,7 @@ def _assign_submissions_by_layout(
         reader.refuse(file, None, replace(fault, where=str(path)))
 
 
-def _find_unplain_name(name: str, whose: str) -> Fault | None:
+def _find_unplain_submission_name(name: str, whose: str) -> Fault | None:
     """What is wrong with a name that is not written as it is compared."""
     plain = normalize_contest_author_name(name)
     if name == plain:

@@ -126,7 +126,7 @@ def _apply_submission_gate_checked(state: ContestState, event: GateChecked) -> C
         state = state.with_entries(replace(entry, status="gate_passed"))
         return state, (make_submitter_notice_effect(state, entry.id), AskIndividual(submission=entry.id))
     if passed is None:
-        unknown = _join_missing_answers((one.asks, one.why_unknown) for one in criteria if one.met is None)
+        unknown = _join_missing_contest_answers((one.asks, one.why_unknown) for one in criteria if one.met is None)
         entry = replace(entry, status="unjudged", why=f"not every criterion could be checked: {unknown}")
     else:
         entry = replace(entry, status="gate_failed")
@@ -140,7 +140,7 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
     entry = replace(entry, judgments=event.judgments, suggestions=event.suggestions, overall_bands=event.overall_bands)
     card = score_submission_alone(state, entry)
     if card.exact is None:
-        missing = _join_missing_answers((one.criterion, one.why) for one in card.missing)
+        missing = _join_missing_contest_answers((one.criterion, one.why) for one in card.missing)
         entry = replace(entry, status="unjudged", why=f"no score: {missing}")
     elif state.required_task.mode == "fastest_first":
         entry = replace(entry, status="scored")
@@ -155,7 +155,7 @@ def _apply_submission_scored(state: ContestState, event: SubmissionScored) -> Co
     return _advance_after_submission(state, entry.id)
 
 
-def _join_missing_answers(missing: Iterable[tuple[str, str]]) -> str:
+def _join_missing_contest_answers(missing: Iterable[tuple[str, str]]) -> str:
     """What has no answer, and why: a reason that several share is said once."""
     by_reason: dict[str, list[str]] = {}
     for asked, why in missing:

@@ -136,7 +136,7 @@ class ContestMachinePanels:
 def _note_contest_event_judge_failure(failures: dict[str, str], name: str) -> Middleware:
     """Remember why a judge could not be asked, where another try, or another set-up, may help."""
 
-    async def ask_and_note(request: Request, call_next: CallNext) -> Reply:
+    async def ask_contest_panel_and_note(request: Request, call_next: CallNext) -> Reply:
         try:
             return await call_next(request)
         except ModelError as error:
@@ -144,7 +144,7 @@ def _note_contest_event_judge_failure(failures: dict[str, str], name: str) -> Mi
                 failures[name] = str(error)
             raise
 
-    return ask_and_note
+    return ask_contest_panel_and_note
 
 
 def _collect_calls_behind_contest_event(drivers: Sequence[DialogueDriver]) -> tuple[JudgeCall, ...]:

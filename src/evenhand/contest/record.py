@@ -271,7 +271,7 @@ def _write_finalist_total(card: Scorecard) -> str:
 _PUBLIC_EVENTS = (DeadlineReached, FinalistsRanked, RankingChallenged, ChallengeResolved, PaymentReleased)
 
 
-def view_contest(
+def view_contest_record(
     events: Sequence[ContestEvent], author: str | None = None, *, known: ContestState | None = None
 ) -> Json:
     """A contest as an author may see it now, or, without one, as anybody may.
@@ -300,8 +300,8 @@ def view_contest(
         "winner": _public_contest_winner(state) if decided else None,
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
         "ranking": _public_contest_ranking(state) if decided else None,
-        "events": [_view_public_event(one) for one in events if isinstance(one, _PUBLIC_EVENTS)],
-        "submissions": [_view_own_submission(state, one) for one in own],
+        "events": [_view_public_contest_event(one) for one in events if isinstance(one, _PUBLIC_EVENTS)],
+        "submissions": [_view_own_contest_submission(state, one) for one in own],
     }
 
 
@@ -310,13 +310,13 @@ def is_contest_ranking_public(state: ContestState) -> bool:
     return state.phase in ("challenge_period", "challenged", "closed")
 
 
-def _view_public_event(event: ContestEvent) -> Json:
+def _view_public_contest_event(event: ContestEvent) -> Json:
     """Who challenged is public, as the decision names them; why they did is for judges and the operator."""
     by = event.challenge.by if isinstance(event, RankingChallenged) else None
     return {"kind": event.kind, "at": event.at.isoformat(), "by": by}
 
 
-def _view_own_submission(state: ContestState, entry: ContestEntry) -> Json:
+def _view_own_contest_submission(state: ContestState, entry: ContestEntry) -> Json:
     """An author's own submission: status, feedback that may be seen now, and the text as it was received."""
     seen = view_submission(state, entry.id)
     # While scores are hidden, why nothing could be scored may hold what a judge wrote instead of one.
@@ -350,7 +350,9 @@ def list_contest_changes(before: Mapping[str, Any] | None, after: Mapping[str, A
     change. What has no time of its own has the one at which it was seen.
     """
     whole = "effects" in after
-    found = [*(_list_record_changes(before, after) if whole else _list_view_changes(before, after, seen))]
+    found = [
+        *(_list_contest_record_changes(before, after) if whole else _list_contest_view_changes(before, after, seen))
+    ]
     # A review between two looks leaves the state as it was, and may put another first.
     if before is None or any(before[name] != after[name] for name in ("state", "winner")):
         winner = after["winner"] if whole or after["winner"] is None else after["winner"]["submission"]
@@ -359,7 +361,7 @@ def list_contest_changes(before: Mapping[str, Any] | None, after: Mapping[str, A
     return [{name: {"at": seen, **one}.get(name) for name in CONTEST_CHANGE_FIELDS} for one in found]
 
 
-def _list_record_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[Json]:
+def _list_contest_record_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any]) -> Iterator[Json]:
     """Every new event, with what the author was told of it."""
     told = {one["after"]: one for one in after["effects"] if one["effect"] == "tell_submitter"}
     authors = {one["id"]: one["author"] for one in after["submissions"]}
@@ -372,17 +374,19 @@ def _list_record_changes(before: Mapping[str, Any] | None, after: Mapping[str, A
         yield {"at": event["at"], "event": event["event"], **about, "status": status}
 
 
-def _list_view_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any], seen: str) -> list[Json]:
+def _list_contest_view_changes(before: Mapping[str, Any] | None, after: Mapping[str, Any], seen: str) -> list[Json]:
     """What came and what happened to everybody, in order of time; then which own submissions stand otherwise since."""
     known = {} if before is None else {one["id"]: one["status"] for one in before["submissions"]}
     own, events = after["submissions"], after["events"][0 if before is None else len(before["events"]) :]
-    found = [{"at": one["at"], **_describe_submission(one, RECEIVED)} for one in own if one["id"] not in known]
+    found = [
+        {"at": one["at"], **_describe_submission_in_record(one, RECEIVED)} for one in own if one["id"] not in known
+    ]
     found += [{"at": event["at"], "event": event["kind"], "author": event.get("by")} for event in events]
     found.sort(key=lambda one: datetime.fromisoformat(one["at"]))
     at = found[-1]["at"] if found else seen  # A status has no time of its own: it follows what may have led to it.
     changed = [one for one in own if known.get(one["id"], RECEIVED) != one["status"]]
-    return found + [{"at": at, **_describe_submission(one, one["status"])} for one in changed]
+    return found + [{"at": at, **_describe_submission_in_record(one, one["status"])} for one in changed]
 
 
-def _describe_submission(one: Mapping[str, Any], status: str) -> Json:
+def _describe_submission_in_record(one: Mapping[str, Any], status: str) -> Json:
     return {"event": "submission", "submission": one["id"], "author": one["author"], "status": status}

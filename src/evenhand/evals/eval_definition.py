@@ -14,8 +14,8 @@ from typing import Any
 from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.custom import explain_unrunnable_assertion
 from evenhand.assertions.reading import read_data_assertions
-from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedFaults
-from evenhand.evals.eval_judges import JUDGE_QUESTIONS, list_cascade_conflicts
+from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedErrorFaults
+from evenhand.evals.eval_judges import JUDGE_QUESTIONS, list_eval_cascade_conflicts
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.evals.eval_scoring import (
     PAIRWISE,
@@ -38,11 +38,13 @@ from evenhand.evals.python_eval import (
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.samples import (
     InlineSamples,
+    KeptSamples,
     SampleSource,
     are_samples_from_file,
     iter_numbered_samples,
     locate_sample,
     sample_fault_line,
+    stamp_sample_file,
 )
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name
@@ -111,13 +113,13 @@ class Eval:
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
         if self.how.cascade is not None:
-            faults += list_cascade_conflicts(
+            faults += list_eval_cascade_conflicts(
                 self.how, len(self.judges), self.repeats, self.keep, self.composite, has_budget=self.budget is not None
             )
         for tag, own in self.rubrics.items():
             if read_eval_layer_weights(own) and not (self.composite.weights or own.why.strip()):
                 what = f"the layers of rubric {own.name!r} have different weights, and nothing says why"
-                hint = "give the rubric a why, or the eval weights: {fact: 3, behavior: 1, judge: 1, why: …}"
+                hint = "give the rubric a why, or the eval weights: {fact: 3, behavior: 1, rubric: 1, why: …}"
                 faults.append(Fault(what, hint, ("rubrics", tag) if tag else ("rubric",)))
         if faults:
             raise EvalError(*faults)
@@ -219,6 +221,7 @@ class SampleCounts:
     questions: tuple[str, ...] = ()  # Kinds of assertions in them that judges have to answer.
     mixed: str = ""  # Why they can be scored and not compared, where they have different sets of layers.
     rubrics: SampleRubrics = field(default_factory=SampleRubrics)  # That samples bring themselves.
+    kept: KeptSamples | None = field(default=None, repr=False)  # All of them, where they are few.
 
 
 def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> SampleCounts:
@@ -309,14 +312,15 @@ def count_eval_samples(
     faults: list[Fault] = []
     tags: Counter[str] = Counter()
     variants: Counter[str] = Counter()
-    count, digest = 0, hashlib.sha256()
+    count, digest, kept = 0, hashlib.sha256(), KeptSamples(stamp_sample_file(source))
     seen: set[int] = set()
     twice: set[int] = set()
-    shared = RepeatedFaults(faults)
+    shared = RepeatedErrorFaults(faults)
     for number, sample in iter_numbered_samples(source, faults):
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
         (twice if mark in seen else seen).add(mark)
         count += 1
+        kept.add_sample(sample)
         digest.update(f"{sample.digest} {sample.cluster!r}\n".encode())
         for tag in sample.tags:
             tags[tag] += 1
@@ -337,7 +341,8 @@ def count_eval_samples(
         faults.append(Fault("there are no samples", "a run needs at least one", where=source.where))
     if faults:
         raise EvalError(*sorted(faults[:MOST_FAULTS_SHOWN], key=sample_fault_line))
-    return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest())
+    few = kept if kept.is_complete else None
+    return SampleCounts(samples=count, tags=dict(tags), variants=dict(variants), digest=digest.hexdigest(), kept=few)
 
 
 def _locate_sample_fault(source: SampleSource, number: int, fault: Fault) -> Fault:
@@ -367,6 +372,16 @@ class RecheckedSamples:
     changed: bool = False
 
     def __iter__(self) -> Iterator[EvalSample]:
+        kept = self.counted.kept
+        if kept is None:
+            yield from self._read_again()
+            return
+        yield from kept.samples
+        if stamp_sample_file(self.source) != kept.stamp:
+            for _ in self._read_again():
+                pass
+
+    def _read_again(self) -> Iterator[EvalSample]:
         digest = hashlib.sha256()
         try:
             for number, sample in enumerate(self.source):

@@ -40,8 +40,11 @@ from evenhand.evals.eval_schema import (
 from evenhand.evals.eval_scoring import (
     LOSS_FIELD,
     PLAIN_COMPOSITE,
+    SAME_LAYER_HINT,
+    explain_ungateable_eval_measure,
     read_eval_composite,
     set_pairwise_eval_rubric,
+    to_eval_layer,
 )
 from evenhand.evals.sample import SINGLE_VARIANT
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
@@ -334,28 +337,32 @@ class _EvalReader:
         """The gates by name, and whether a borderline output counts for the one on the pass rate."""
         known = dict.fromkeys([*GATE_NAMES, *(id for rubric in rubrics.values() for id in rubric.leaves)])
         gates, count_borderline = {}, False
-        for name, node, path in self.fields.pairs("gates"):
+        for given, node, path in self.fields.pairs("gates"):
+            name = to_eval_layer(given, known)
             least: TreeNode | None = node
             if name == PASS_RATE and isinstance(node, MappingNode):
                 fields = FieldReader(node, PASS_RATE_FIELDS, self.faults, path)
                 count_borderline, least = fields.boolean("borderline") or False, fields.node("min")
             if least is None:
-                hint = "as in pass_rate: {min: 0.8, borderline: true}"
-                self.faults.append(Fault("a pass rate needs a min", hint, path))
+                self.faults.append(
+                    Fault("a pass rate needs a min", "as in pass_rate: {min: 0.8, borderline: true}", path)
+                )
                 continue
             value = read_node_weight(least) if name == PASS_RATE else read_node_number(least)
             if name not in known:
                 hint = suggest_known_word_in_error(name, known)
                 self.faults.append(Fault(f"a gate on {name!r}, which nothing measures", hint, path))
             elif isinstance(value, str):
-                self.faults.append(Fault(f"the gate on {name} {value}", "", path))
-            elif (why := _explain_ungateable_eval_file(name, rubrics)) and (rubrics or not self._has_sample_rubric()):
-                self.faults.append(Fault(f"a gate on {name!r} means nothing here: {why}", "", path))
+                self.faults.append(Fault(f"the gate on {given} {value}", "", path))
+            elif name in gates:
+                self.faults.append(Fault(f"the gate on {name} is given twice", SAME_LAYER_HINT, path))
+            elif (why := explain_ungateable_eval_measure(name, rubrics)) and (rubrics or not self._has_sample_rubric()):
+                self.faults.append(Fault(f"a gate on {given!r} means nothing here: {why}", "", path))
             elif name in GATE_ENDS and not GATE_ENDS[name][0] <= value <= GATE_ENDS[name][1]:
                 low, high = GATE_ENDS[name]
                 as_layer = f"a share of {format_fraction(value)} is {format_fraction(1 + 4 * value)}"
                 hint = as_layer if 0 < value < low else ""
-                self.faults.append(Fault(f"the gate on {name} must be from {low} to {high}", hint, path))
+                self.faults.append(Fault(f"the gate on {given} must be from {low} to {high}", hint, path))
             else:
                 gates[name] = value
         return gates, count_borderline
@@ -382,15 +389,3 @@ class _EvalReader:
         except InputError as error:
             self.faults += error.within("budget").faults
             return None
-
-
-def _explain_ungateable_eval_file(name: str, rubrics: Mapping[str, Rubric]) -> str:
-    """Why there can be no mean to hold a gate against; empty where there can."""
-    if name in ("judge", "score") and not rubrics:
-        return "there is no rubric"
-    if name == "score":
-        scales = {f"{one.method.scale.min} {one.method.scale.max}" for one in rubrics.values()}
-    else:
-        own = (one.leaves for one in rubrics.values() if name not in GATE_NAMES)
-        scales = {str(leaves[name].scale) for leaves in own if name in leaves}
-    return "its rubrics have different scales" if len(scales) > 1 else ""

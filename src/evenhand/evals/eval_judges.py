@@ -34,7 +34,7 @@ from evenhand.judging.results import JudgedSample
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample
-from evenhand.model.score_map import MAPPED_DECIMALS, ScoreMap
+from evenhand.model.scorecard import MAPPED_DECIMALS, ScoreMap
 from evenhand.models.requests import EMBEDDED
 
 JUDGE_FILE_ENDINGS = (".yaml", ".yml", ".json")
@@ -93,14 +93,14 @@ def _read_eval_cascade(fields: FieldReader, node: MappingNode, tree: TreeNode, p
         own.fault(f"a cascade has two judges, got {len(names)}", CASCADE_HINT, "cascade")
     places = tuple(f"{path}:{find_node_line(tree, ('judges', 'cascade', place))}" for place in range(len(names)))
     try:
-        cascade = Cascade(**_read_pass_on(own))
+        cascade = Cascade(**_read_eval_cascade_share(own))
     except InputError as error:
         own.fault(error.faults[0].what, CASCADE_HINT, "pass_on")
         cascade = Cascade()
     return EvalJudges(names=tuple(names) or (EMBEDDED,), places=places, cascade=cascade)
 
 
-def _read_pass_on(own: FieldReader) -> dict[str, Any]:
+def _read_eval_cascade_share(own: FieldReader) -> dict[str, Any]:
     """How much is passed on: a share of the rest, `budget`, or a mapping."""
     node = own.node("pass_on")
     if node is None:
@@ -117,7 +117,7 @@ def _read_pass_on(own: FieldReader) -> dict[str, Any]:
     return {} if share is None else {"share": share}
 
 
-def list_cascade_conflicts(
+def list_eval_cascade_conflicts(
     how: JudgeOptions, judges: int, repeats: int, keep: str, composite: EvalCompositeSettings, *, has_budget: bool
 ) -> list[Fault]:
     """What an eval asks for that a cascade cannot give: its scores are of two judges, and only means are corrected."""
@@ -162,12 +162,12 @@ def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
         fields.fault("no judges in it", "as in judges: {openai/NAME: 0.6, embedded: 0.4}")
     found = read_eval_judges(fields, tree, path, may_name_file=False)
     if fields.node("maps") is not None:
-        found = replace(found, maps=tuple(read_score_maps(fields)))
+        found = replace(found, maps=tuple(read_eval_judge_maps(fields)))
     faults += EvalError(*fields.faults).with_locations(lambda at: f"{path}:{find_node_line(tree, at)}").faults
     return found
 
 
-def load_score_maps(path: Path) -> tuple[ScoreMap, ...]:
+def load_eval_judge_maps(path: Path) -> tuple[ScoreMap, ...]:
     """The maps in a file of judges; an error with all that is wrong in it."""
     faults: list[Fault] = []
     found = _read_eval_judges_file(path, faults)
@@ -178,14 +178,14 @@ def load_score_maps(path: Path) -> tuple[ScoreMap, ...]:
     return found.maps
 
 
-def read_score_maps(fields: FieldReader) -> Iterator[ScoreMap]:
+def read_eval_judge_maps(fields: FieldReader) -> Iterator[ScoreMap]:
     """Those under `maps`; what is wrong with one is a fault with its line."""
     for entry, place in fields.items("maps"):
         own = FieldReader(entry, ("judge", "criterion", "fingerprint", "points"), fields.faults, place)
         names = {name: own.text(name) for name in ("judge", "criterion", "fingerprint")}
         for name in (name for name, text in names.items() if not text):
             own.fault(f"a map has a {name}", MAP_EXAMPLE)
-        points = [_read_map_point(node) for node, _ in own.items("points")]
+        points = [_read_eval_judge_map_point(node) for node, _ in own.items("points")]
         if None in points or not all(names.values()):
             own.fault("a map has points: pairs of numbers", MAP_EXAMPLE, "points")
             continue
@@ -195,27 +195,30 @@ def read_score_maps(fields: FieldReader) -> Iterator[ScoreMap]:
             own.fault(error.faults[0].what, error.faults[0].hint, "points")
 
 
-def _read_map_point(node: TreeNode) -> tuple[Fraction, Fraction] | None:
+def _read_eval_judge_map_point(node: TreeNode) -> tuple[Fraction, Fraction] | None:
     if not isinstance(node, SequenceNode) or len(node.items) != 2:
         return None
     pair = [read_node_number(one) for one in node.items]
     return None if any(isinstance(one, str) for one in pair) else (pair[0], pair[1])  # type: ignore[return-value]
 
 
-def write_score_maps(maps: Sequence[ScoreMap]) -> list[str]:
+def write_eval_judge_maps(maps: Sequence[ScoreMap]) -> list[str]:
     """The lines of YAML that hold them; a name in quotes of JSON is the same name in YAML, whatever stands in it."""
     if not maps:
         return []
     lines = ["maps:"]
     for one in maps:
-        points = ", ".join(f"[{_write_map_number(said)}, {_write_map_number(people)}]" for said, people in one.points)
+        points = ", ".join(
+            f"[{_write_eval_judge_map_number(said)}, {_write_eval_judge_map_number(people)}]"
+            for said, people in one.points
+        )
         names = {"judge": one.judge, "criterion": one.criterion, "fingerprint": one.fingerprint}
         told = ", ".join(f"{name}: {json.dumps(text)}" for name, text in names.items())
         lines.append(f"  - {{{told}, points: [{points}]}}")
     return lines
 
 
-def _write_map_number(value: Fraction) -> str:
+def _write_eval_judge_map_number(value: Fraction) -> str:
     return f"{float(value):.{MAPPED_DECIMALS}f}".rstrip("0").rstrip(".")
 
 

@@ -8,6 +8,7 @@ Json = dict[str, Any]
 KeepReplies = Literal["raw", "masked", "none"]
 KEEP_CHOICES: tuple[KeepReplies, ...] = ("raw", "masked", "none")
 LAYERS = ("fact", "behavior", "judge")
+RUBRIC_LAYER = "rubric"  # The layer `judge` as screens call it; files may call it so, too.
 PASS_RATE = "pass_rate"
 GATE_NAMES = (*LAYERS, "composite", "score", PASS_RATE)
 STANDARDISE_WORDS = ("off", "z", "rank")
@@ -202,10 +203,10 @@ EVAL_FIELDS: Json = {
     "gates": {
         **_eval_object_schema({PASS_RATE: {"anyOf": [_WEIGHT, _eval_object_schema(PASS_RATE_FIELDS, "min")]}}),
         "additionalProperties": _NUMBER,
-        "description": f"The least mean of {', '.join(GATE_NAMES)} or a criterion.",
+        "description": f"The least mean of {', '.join(GATE_NAMES)} or a criterion; {RUBRIC_LAYER} is {LAYERS[-1]}.",
     },
     "weights": {
-        **_eval_object_schema({**dict.fromkeys(LAYERS, _WEIGHT), "why": _TEXT}, "why"),
+        **_eval_object_schema({**dict.fromkeys((*LAYERS, RUBRIC_LAYER), _WEIGHT), "why": _TEXT}, "why"),
         "description": "What each layer counts in the composite, and why.",
     },
     "standardise": {"enum": list(STANDARDISE_WORDS), "default": "off", "description": "Layers, before the composite."},

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
 from evenhand.errors import EvalError, Fault, RubricError, suggest_known_word_in_error
-from evenhand.evals.eval_schema import COMPOSITE_FIELDS, LAYERS
+from evenhand.evals.eval_schema import COMPOSITE_FIELDS, GATE_NAMES, LAYERS, RUBRIC_LAYER
 from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
 from evenhand.files.parsing import (
@@ -42,7 +42,8 @@ SAMPLE_RUBRIC_PREFIX = "sample:"  # Of the keys of such rubrics, beside the tags
 MOST_RUBRICS_IN_TABLES = 100  # With more, the criteria of samples' own rubrics stay with their results.
 LOSS_FIELD = "smallest_loss_share"
 LOSS_HINT = "as in smallest_loss_share: {points: 2, share: 0.05}"
-WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, judge: 1, why: a wrong fact costs us most}"
+SAME_LAYER_HINT = f"{RUBRIC_LAYER} and judge are one layer"
+WEIGHTS_HINT = "as in weights: {fact: 3, behavior: 1, rubric: 1, why: a wrong fact costs us most}"
 _NEVER_SEEN = "its rubric was not there when the samples were checked: run it again"
 
 
@@ -247,6 +248,11 @@ class EvalCompositeSettings:
 PLAIN_COMPOSITE = EvalCompositeSettings()
 
 
+def to_eval_layer(name: str, others: Collection[str] = ()) -> str:
+    """The layer that a file means by `name`: `rubric` is the one that judges fill, unless `others` has that name."""
+    return "judge" if name == RUBRIC_LAYER and name not in others else name
+
+
 def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
     """How layers become a composite, where an eval file says anything about it."""
     weights, why = {}, ""
@@ -254,11 +260,13 @@ def read_eval_composite(fields: FieldReader) -> EvalCompositeSettings:
         if name == "why":
             why = node.text if isinstance(node, ScalarNode) else ""
             continue
-        weight = read_node_weight(node)
+        weight, layer = read_node_weight(node), to_eval_layer(name)
         if isinstance(weight, str):
             fields.faults.append(Fault(f"the weight of {name} {weight}", WEIGHTS_HINT, path))
+        elif layer in weights:
+            fields.faults.append(Fault(f"the weight of {layer} is given twice", SAME_LAYER_HINT, path))
         else:
-            weights[name] = weight
+            weights[layer] = weight
     if isinstance(fields.node("weights"), MappingNode) and not weights:
         fields.fault("weights without a layer", WEIGHTS_HINT, "weights")
     given: dict[str, Any] = {name: fields.choice(name, words) or words[0] for name, words in COMPOSITE_FIELDS.items()}
@@ -294,3 +302,15 @@ def read_eval_layer_weights(rubric: Rubric | None) -> dict[str, Fraction]:
         return {}
     weights = {one.id: one.weight for one in rubric.criteria if one.id in LAYERS}
     return weights if len(set(weights.values())) > 1 else {}
+
+
+def explain_ungateable_eval_measure(name: str, rubrics: Mapping[str, Rubric]) -> str:
+    """Why there can be no mean to hold a gate against; empty where there can."""
+    if name in ("judge", "score") and not rubrics:
+        return "there is no rubric"
+    if name == "score":
+        scales = {f"{one.method.scale.min} {one.method.scale.max}" for one in rubrics.values()}
+    else:
+        own = (one.leaves for one in rubrics.values() if name not in GATE_NAMES)
+        scales = {str(leaves[name].scale) for leaves in own if name in leaves}
+    return "its rubrics have different scales" if len(scales) > 1 else ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -118,7 +118,7 @@ def read_sample_entry(entry: object, ordinal: int, faults: list[Fault], *, in_fi
     if not entry.keys() <= SAMPLE_FIELDS.keys():
         for name in [name for name in entry if name not in SAMPLE_FIELDS][:10]:
             shown = str(name)
-            hint = suggest_sample_field(shown, "fields of your own belong under metadata", in_file=in_file)
+            hint = suggest_sample_field(shown, "fields of your own belong under metadata", in_file=in_file, given=entry)
             faults.append(Fault(f"unknown field {shown[:60]!r}", hint, (shown,)))
     get = entry.get
     id, input, given, tags, metadata = get("id"), get("input"), get("messages"), get("tags"), get("metadata")
@@ -235,17 +235,23 @@ OTHER_FIELD_NAMES = {
 }
 
 
-def suggest_sample_field(name: str, own: str, *, in_file: bool) -> str:
-    """What to do about a field that samples do not have; `own` says where fields go that are nobody's business."""
+def suggest_sample_field(name: str, own: str, *, in_file: bool, given: Collection[object] = ()) -> str:
+    """What to do about a field that samples do not have; `own` says where fields go that are nobody's business.
+
+    What is `given` already is no field to read it as.
+    """
     word = name.strip().lower().replace(" ", "_").replace("-", "_")
-    ours = next((field for field, others in OTHER_FIELD_NAMES.items() if word in others), None)
-    near = "" if ours else suggest_close_word_in_error(name[:40], SAMPLE_FIELDS)
+    ours = next((field for field, others in OTHER_FIELD_NAMES.items() if word in others and field not in given), None)
+    free = [field for field in SAMPLE_FIELDS if field not in given]
+    near = "" if ours else suggest_close_word_in_error(name[:40], free)
     if near:
         return f"{near}; {own}"
     if not in_file:
         known = f"known: {', '.join(sorted(SAMPLE_FIELDS))}"
         return f"{f'call it {ours}' if ours else known}; {own}"
     field = ours or "input"
+    if field in given:
+        return f"to keep it, write samples: {{file: …, fields: {{metadata.{name[:40]}: {name[:40]}}}}}; {own}"
     return f"to read it as {field}, write samples: {{file: …, fields: {{{field}: {name[:40]}}}}}; {own}"
 
 

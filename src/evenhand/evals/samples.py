@@ -16,7 +16,7 @@ from evenhand.errors import (
     Fault,
     FaultPath,
     InputError,
-    RepeatedFaults,
+    RepeatedErrorFaults,
     format_error_path,
     join_repeated_faults,
     suggest_close_word_in_error,
@@ -57,6 +57,7 @@ _TEXT_FIELDS = (
     "id", "input", "output", "reference", "context", "tags", "cluster", "author", "text", "content", "role", "rubric",
 )  # fmt: skip
 MOST_NAMES_HINTED = 10
+MOST_KEPT, LARGEST_KEPT_FILE = 5_000, 1_000_000  # Samples, and bytes of their file, that are not read twice.
 
 
 class SampleSource(Protocol):
@@ -148,7 +149,7 @@ class FileSamples:
     def iter_numbered(self, faults: list[Fault]) -> Iterator[tuple[int, EvalSample]]:
         """Every sample that is right, with its number; what is wrong with the others is noted with its place."""
         ordinal = 0
-        shared = RepeatedFaults(faults)
+        shared = RepeatedErrorFaults(faults)
         try:
             for number, entry in self.rows:
                 ordinal += 1
@@ -186,6 +187,37 @@ class InlineSamples:
 
     def __iter__(self) -> Iterator[EvalSample]:
         return iter(self.samples)
+
+
+@dataclass(slots=True)
+class KeptSamples:
+    """The samples of a file as they were read first, if they are few: nobody has to read them again."""
+
+    stamp: tuple[int, ...] | None  # Of the file, as it was before; None where there is none to look at.
+    samples: list[EvalSample] = field(default_factory=list)
+    is_complete: bool = True
+
+    def add_sample(self, sample: EvalSample) -> None:
+        """Keep one more, or none at all."""
+        if self.is_complete and self.stamp is not None and len(self.samples) < MOST_KEPT:
+            self.samples.append(sample)
+        else:
+            self.is_complete = False
+            self.samples.clear()
+
+
+def stamp_sample_file(source: SampleSource) -> tuple[int, ...] | None:
+    """What changes when a small file of samples is written to; None where they are in none, or it is gone."""
+    if isinstance(source, SelectedSamples):
+        return stamp_sample_file(source.source)
+    if not isinstance(source, FileSamples) or isinstance(source.rows, EvalSampleParquetRows):  # That is packed.
+        return None
+    try:
+        found = Path(source.where).stat()
+    except OSError:
+        return None
+    stamp = (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+    return stamp if found.st_size <= LARGEST_KEPT_FILE else None
 
 
 def are_samples_from_file(source: SampleSource) -> bool:

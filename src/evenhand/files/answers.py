@@ -214,6 +214,7 @@ class _AnswersJsonFileReader:
             red_flags=red_flags,
             bonuses=bonuses,
             ignored=tuple(notes),  # So far these are all that was noted.
+            unknown_red_flags=self._list_unknown_red_flags(entry.get("red_flags")),
             unsafe=self._read_optional_text(entry, "unsafe", path),
             author=self._read_optional_text(entry, "author", path),
             holistic=self._read_holistic_field(entry, scores, notes),
@@ -277,6 +278,12 @@ class _AnswersJsonFileReader:
         said = {id: [one for one in twice.get(id, [why]) if isinstance(one, str)] for id, why in found.items()}
         return {id: "; ".join(dict.fromkeys(several)) for id, several in said.items()}
 
+    def _list_unknown_red_flags(self, given: object) -> tuple[str, ...]:
+        """Those that were found and that the rubric does not have."""
+        known = {statement.id for statement in self.rubric.red_flags}
+        found = [id for id, why in given.items() if why is not False] if isinstance(given, Mapping) else given
+        return tuple(dict.fromkeys(str(id) for id in found if id not in known)) if isinstance(found, list) else ()
+
     def _read_holistic_field(
         self, entry: Mapping[str, object], scores: Mapping[str, CriterionScore], notes: list[str]
     ) -> CriterionScore | None:
@@ -315,6 +322,10 @@ class _AnswersJsonFileReader:
         value = entry.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
+        if name not in entry:
+            needs = {"id": "an output needs an id", "judge": "a review needs a judge"}.get(name, f"{name} is missing")
+            self._add_fault(needs, path, f'as in "{name}": "a"')
+            return ""
         if not isinstance(value, str) or not value:
             self._add_fault(f"{name} must be a text", (*path, name), f'as in "{name}": "a"')
             return ""

@@ -73,13 +73,13 @@ def read_rubric_criterion_node(
     if isinstance(node, ScalarNode) and not node.text.strip():
         faults.append(Fault("a criterion cannot be empty", "write what is expected", path))
         return None
-    if isinstance(node, ScalarNode) and _is_bare_word_or_number(node):
+    if isinstance(node, ScalarNode) and _is_bare_yaml_word_or_number(node):
         what = f"a criterion is a sentence, got {describe_node(node)}"
         faults.append(Fault(what, "write what is expected, as in 'It names a price.'", path))
         return None
     if isinstance(node, ScalarNode):
         return Criterion(id=generated_id, asks=node.text, scale=defaults.scale, required=defaults.required)
-    if isinstance(node, MappingNode) and len(node.items) == 1 and (sentence := _find_unquoted_sentence(node)):
+    if isinstance(node, MappingNode) and len(node.items) == 1 and (sentence := _find_unquoted_yaml_sentence(node)):
         what, hint = f"unknown field {sentence[0]!r}", "a sentence with a colon must be quoted: "
         faults.append(Fault(what, hint + _quote_for_yaml(": ".join(sentence)), (*path, sentence[0])))
         return None
@@ -114,7 +114,7 @@ def read_rubric_criterion_node(
         return Criterion(**left) if "id" in left else None
 
 
-def _is_bare_word_or_number(node: ScalarNode) -> bool:
+def _is_bare_yaml_word_or_number(node: ScalarNode) -> bool:
     """Whether YAML reads an entry as a number, as yes or no, or as nothing: no question that somebody wrote."""
     if node.quoted:
         return False
@@ -122,7 +122,7 @@ def _is_bare_word_or_number(node: ScalarNode) -> bool:
     return bare or re.fullmatch(r"[-+]?\d+(\.\d+)?", node.text.strip()) is not None
 
 
-def _find_unquoted_sentence(node: MappingNode) -> tuple[str, str] | None:
+def _find_unquoted_yaml_sentence(node: MappingNode) -> tuple[str, str] | None:
     """The two halves of a sentence that its colon has made the only field; None where the entry is none."""
     ((key, value),) = node.items
     known = suggest_close_word_in_error(key.text[:40], CRITERION_FIELDS) or key.text in CRITERION_FIELDS

@@ -10,12 +10,12 @@ from functools import cache
 from evenhand.files.methods import load_library_data_file
 
 
-def fold_lookalikes(text: str) -> str:
+def fold_lookalike_letters(text: str) -> str:
     """The text in lower case, without unseen characters, each look-alike as what it imitates."""
     return _NOT_ASCII.sub(lambda run: run[0].translate(_FOLDED), text).lower()
 
 
-def trace_lookalikes(text: str) -> list[int]:
+def trace_lookalike_letters(text: str) -> list[int]:
     """For each character of the folded text, the place of the one that it stands for."""
     places: list[int] = []
     for place, character in enumerate(text):
@@ -40,11 +40,11 @@ def _fold_lookalike_character(character: str) -> str:
     if character in lookalikes:
         return lookalikes[character]
     # Marks go first: U+0345, which is one, would be a letter in lower case.
-    plain = _drop_marks(_drop_marks(unicodedata.normalize("NFKD", character)).casefold())
+    plain = _drop_marks_of_letter(_drop_marks_of_letter(unicodedata.normalize("NFKD", character)).casefold())
     return "".join(lookalikes.get(part, part) for part in plain if not _IGNORABLE.match(part))
 
 
-def _drop_marks(text: str) -> str:
+def _drop_marks_of_letter(text: str) -> str:
     return "".join(part for part in text if unicodedata.category(part) not in ("Mn", "Me", "Cf"))
 
 

@@ -116,30 +116,30 @@ class ForeignFile:
     changed: int
 
 
-def list_foreign_folder(folder: Path, name: str = "") -> list[tuple[str, ForeignKind]]:
+def list_files_of_foreign_folder(folder: Path, name: str = "") -> list[tuple[str, ForeignKind]]:
     """The names in a folder, or in one that is in it, with what each is now; an OSError where it cannot be read."""
-    with _open_below(folder, name, _FOLDER_FLAGS) as way, os.scandir(way[-1]) as entries:
-        return [(entry.name, _find_entry_kind(entry)) for entry in entries]
+    with _open_file_below(folder, name, _FOLDER_FLAGS) as way, os.scandir(way[-1]) as entries:
+        return [(entry.name, _find_folder_entry_kind(entry)) for entry in entries]
 
 
 def read_foreign_file(folder: Path, name: str, most: int) -> ForeignFile:
     """A file in a folder, or in one that is in it: at most so many bytes. An OSError for what is not a plain file."""
-    with _open_below(folder, name, _FILE_FLAGS) as way:
+    with _open_file_below(folder, name, _FILE_FLAGS) as way:
         opened = way[-1] if isinstance(way[-1], int) else os.open(way[-1], _FILE_FLAGS)
         with os.fdopen(opened, "rb", closefd=not isinstance(way[-1], int)) as file:
             if not stat.S_ISREG(os.fstat(opened).st_mode):
                 raise OSError(errno.EINVAL, "it is not a regular file")
             content = file.read(most)
             # After it was read: what changes it meanwhile makes it later, never earlier.
-            changed = max(_read_change_time(part) for part in (opened, *way[1:-1]))
+            changed = max(_read_file_change_time(part) for part in (opened, *way[1:-1]))
     return ForeignFile(content, changed)
 
 
-def _read_change_time(part: int | Path) -> int:
+def _read_file_change_time(part: int | Path) -> int:
     return (part.stat() if isinstance(part, Path) else os.fstat(part)).st_ctime_ns
 
 
-def _find_entry_kind(entry: os.DirEntry[str]) -> ForeignKind:
+def _find_folder_entry_kind(entry: os.DirEntry[str]) -> ForeignKind:
     try:
         if entry.is_symlink():
             return "link"
@@ -149,7 +149,7 @@ def _find_entry_kind(entry: os.DirEntry[str]) -> ForeignKind:
 
 
 @contextmanager
-def _open_below(folder: Path, name: str, flags: int) -> Iterator[list[int | Path]]:
+def _open_file_below(folder: Path, name: str, flags: int) -> Iterator[list[int | Path]]:
     """A folder, what is on the way to a name in it, and what the name says: all open, each from the one before."""
     parts = [part for part in name.split("/") if part]
     if not _OPENS_BELOW:

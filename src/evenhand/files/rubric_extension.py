@@ -32,7 +32,7 @@ def extend_rubric_tree(tree: MappingNode, parent: MappingNode, line: int) -> Non
         if name in UNINHERITED_FIELDS:
             continue
         given_key, given = own.pop(name, (ScalarNode(name, line), None))
-        items.append((given_key, _merge_field(name, _copy_node(inherited, line), given)))
+        items.append((given_key, _merge_extended_rubric_field(name, _copy_yaml_node(inherited, line), given)))
     tree.items[:] = [*items, *own.values()]
 
 
@@ -40,23 +40,25 @@ def _name_field(name: str) -> str:
     return "criteria" if name == "rubrics" else name
 
 
-def _merge_field(name: str, inherited: TreeNode, given: TreeNode | None) -> TreeNode:
+def _merge_extended_rubric_field(name: str, inherited: TreeNode, given: TreeNode | None) -> TreeNode:
     if given is None:
         return inherited
     if name in _LIST_FIELDS and isinstance(inherited, SequenceNode) and isinstance(given, SequenceNode):
-        return SequenceNode(given.line, _merge_entries(name, inherited.items, given.items))
+        return SequenceNode(given.line, _merge_extended_rubric_entries(name, inherited.items, given.items))
     if name == "panel" and isinstance(inherited, MappingNode) and isinstance(given, MappingNode):
-        return _merge_entry(inherited, given)
+        return _merge_extended_rubric_entry(inherited, given)
     return given
 
 
-def _merge_entries(name: str, inherited: Sequence[TreeNode], given: Sequence[TreeNode]) -> list[TreeNode]:
+def _merge_extended_rubric_entries(
+    name: str, inherited: Sequence[TreeNode], given: Sequence[TreeNode]
+) -> list[TreeNode]:
     """The parent's entries in their order, as changed, then the new ones."""
-    merged = [_expand_text_entry(name, at, entry) for at, entry in enumerate(inherited, start=1)]
-    places = {_find_entry_id(name, entry): at for at, entry in enumerate(merged)}
+    merged = [_expand_rubric_text_entry(name, at, entry) for at, entry in enumerate(inherited, start=1)]
+    places = {_find_rubric_entry_id(name, entry): at for at, entry in enumerate(merged)}
     changed: set[str] = set()
     for entry in given:
-        id = _find_entry_id(name, entry)
+        id = _find_rubric_entry_id(name, entry)
         at = places.get(id) if id and id not in changed else None  # One that is there twice is a fault, told later.
         if at is None or id is None:
             merged.append(entry)
@@ -64,17 +66,17 @@ def _merge_entries(name: str, inherited: Sequence[TreeNode], given: Sequence[Tre
         changed.add(id)
         base = merged[at]
         if isinstance(base, MappingNode) and isinstance(entry, MappingNode):
-            merged[at] = _merge_entry(base, entry)
+            merged[at] = _merge_extended_rubric_entry(base, entry)
     return merged
 
 
-def _merge_entry(inherited: MappingNode, given: MappingNode) -> MappingNode:
+def _merge_extended_rubric_entry(inherited: MappingNode, given: MappingNode) -> MappingNode:
     own = {key.text for key, _ in given.items}
     gone = own.union(*(_REPLACED_FIELDS.get(name, ()) for name in own))
     return MappingNode(given.line, [*(pair for pair in inherited.items if pair[0].text not in gone), *given.items])
 
 
-def _expand_text_entry(name: str, position: int, entry: TreeNode) -> TreeNode:
+def _expand_rubric_text_entry(name: str, position: int, entry: TreeNode) -> TreeNode:
     """A text as the mapping that it stands for, so that fields can be put over it."""
     if not isinstance(entry, ScalarNode) or name == "gates":
         return entry
@@ -85,7 +87,7 @@ def _expand_text_entry(name: str, position: int, entry: TreeNode) -> TreeNode:
     )
 
 
-def _find_entry_id(name: str, entry: TreeNode) -> str | None:
+def _find_rubric_entry_id(name: str, entry: TreeNode) -> str | None:
     """By what an entry is known; a criterion without an id is a new one."""
     if isinstance(entry, ScalarNode):
         return None if name == "criteria" else entry.text
@@ -97,11 +99,11 @@ def _find_entry_id(name: str, entry: TreeNode) -> str | None:
     return found.text if isinstance(found, ScalarNode) else None
 
 
-def _copy_node(node: TreeNode, line: int) -> TreeNode:
+def _copy_yaml_node(node: TreeNode, line: int) -> TreeNode:
     """The same node as if it were written on one line: the parent's own lines are those of another file."""
     if isinstance(node, ScalarNode):
         return ScalarNode(node.text, line, node.quoted)
     if isinstance(node, SequenceNode):
-        return SequenceNode(line, [_copy_node(item, line) for item in node.items])
-    pairs = [(ScalarNode(key.text, line, key.quoted), _copy_node(value, line)) for key, value in node.items]
+        return SequenceNode(line, [_copy_yaml_node(item, line) for item in node.items])
+    pairs = [(ScalarNode(key.text, line, key.quoted), _copy_yaml_node(value, line)) for key, value in node.items]
     return MappingNode(line, pairs)

@@ -51,7 +51,7 @@ def write_rubric_fields(data: Mapping[str, Any], comments: Sequence[str] = ()) -
 
 def _write_unchanged_fields(opened: LocatedRubric) -> dict[str, Any]:
     tree, method = opened.tree, opened.rubric.method
-    data = convert_node_to_data(tree) if isinstance(tree, MappingNode) else {}
+    data = convert_yaml_node_to_data(tree) if isinstance(tree, MappingNode) else {}
     own_method = {"steps", "criteria"} <= data.keys() and "method" not in data and "verdicts" in data
     if (not opened.file and not data) or own_method:
         data = {}  # A shipped method with criteria of its own.
@@ -65,22 +65,22 @@ def _write_unchanged_fields(opened: LocatedRubric) -> dict[str, Any]:
     return {"name": opened.rubric.name, **{name: value for name, value in data.items() if name != "name"}}
 
 
-def convert_node_to_data(node: TreeNode) -> Any:
+def convert_yaml_node_to_data(node: TreeNode) -> Any:
     """A node as plain data that reads the same: a number stays the number that it was written as."""
     if isinstance(node, SequenceNode):
-        return [convert_node_to_data(item) for item in node.items]
+        return [convert_yaml_node_to_data(item) for item in node.items]
     if isinstance(node, MappingNode):
-        return {_convert_key(key): convert_node_to_data(value) for key, value in node.items}
+        return {_convert_yaml_key(key): convert_yaml_node_to_data(value) for key, value in node.items}
     if node.quoted:
         return node.text
-    return _CONSTANTS[node.text] if node.text in _CONSTANTS else _convert_number(node)
+    return _CONSTANTS[node.text] if node.text in _CONSTANTS else _convert_yaml_number(node)
 
 
-def _convert_key(key: ScalarNode) -> object:
+def _convert_yaml_key(key: ScalarNode) -> object:
     return int(key.text) if key.text.isascii() and key.text.isdigit() else key.text
 
 
-def _convert_number(node: ScalarNode) -> object:
+def _convert_yaml_number(node: ScalarNode) -> object:
     number = read_node_number(node)
     plain = isinstance(number, Fraction) and not set(node.text) - set("0123456789.-")
     if not plain or not isinstance(number, Fraction):
@@ -93,23 +93,23 @@ def write_criterion_fields(one: Criterion) -> dict[str, Any]:
     fields: dict[str, Any] = {"id": one.id, **({"asks": one.asks} if one.asks else {})}
     plain = Criterion(id=one.id, asks=one.asks)
     if one.points is None:
-        fields["weight"] = write_exact_number(one.weight)
+        fields["weight"] = write_yaml_exact_number(one.weight)
     else:
-        fields["points"] = write_exact_number(one.points)
+        fields["points"] = write_yaml_exact_number(one.points)
     if not one.children:
         fields["scale"] = write_scale_field(one.scale)
     if one.anchors:
-        fields["anchors"] = {_write_anchor_key(anchor, one.scale): anchor.text for anchor in one.anchors}
+        fields["anchors"] = {_write_yaml_anchor_key(anchor, one.scale): anchor.text for anchor in one.anchors}
     if not one.children:
         fields["required"] = one.required
     if one.required_min_score is not None:
-        fields["required_min_score"] = write_exact_number(one.required_min_score)
+        fields["required_min_score"] = write_yaml_exact_number(one.required_min_score)
     fields |= {name: getattr(one, name) for name in ("fixed", "judged") if getattr(one, name) != getattr(plain, name)}
     if one.examples:
         fields["examples"] = [
             {
                 "passage": example.passage,
-                "score": _write_answer(example.score, one.scale),
+                "score": _write_yaml_answer(example.score, one.scale),
                 **({"why": example.why} if example.why else {}),
             }
             for example in one.examples
@@ -123,26 +123,26 @@ def write_scale_field(scale: Scale) -> object:
     """A scale as a file names it."""
     if scale.yes_no:
         return "yes/no"
-    ends: dict[str, Any] = {"min": write_exact_number(scale.min), "max": write_exact_number(scale.max)}
+    ends: dict[str, Any] = {"min": write_yaml_exact_number(scale.min), "max": write_yaml_exact_number(scale.max)}
     if scale.bands:
         return {**ends, "bands": {band.id: [int(band.min), int(band.max)] for band in scale.bands}}
     return {**ends, "integers": True} if scale.integers else ends
 
 
-def _write_anchor_key(anchor: Anchor, scale: Scale) -> object:
+def _write_yaml_anchor_key(anchor: Anchor, scale: Scale) -> object:
     band = next((one.id for one in scale.bands if (one.min, one.max) == (anchor.min, anchor.max)), None)
     if band is not None:
         return band
     if anchor.min == anchor.max:
-        return _write_answer(anchor.min, scale)
-    return f"{write_exact_number(anchor.min)}-{write_exact_number(anchor.max)}"
+        return _write_yaml_answer(anchor.min, scale)
+    return f"{write_yaml_exact_number(anchor.min)}-{write_yaml_exact_number(anchor.max)}"
 
 
-def _write_answer(value: Fraction, scale: Scale) -> object:
-    return ("yes" if value else "no") if scale.yes_no else write_exact_number(value)
+def _write_yaml_answer(value: Fraction, scale: Scale) -> object:
+    return ("yes" if value else "no") if scale.yes_no else write_yaml_exact_number(value)
 
 
-def write_exact_number(value: Fraction) -> object:
+def write_yaml_exact_number(value: Fraction) -> object:
     """As a decimal where it is one, else as a fraction: 1/3."""
     if value.denominator == 1:
         return int(value)
@@ -162,15 +162,15 @@ def write_rubric_yaml(rubric: Rubric, method: str) -> str:
         "about": rubric.about,
         "method": method,
         "criteria": [write_criterion_fields(one) for one in rubric.criteria],
-        "red_flags": [_write_statement(one) for one in rubric.red_flags],
-        "bonuses": [_write_statement(one) for one in rubric.bonuses],
-        "gates": [{"criterion": one.criterion, "min": write_exact_number(one.min)} for one in rubric.gates],
+        "red_flags": [_write_yaml_statement(one) for one in rubric.red_flags],
+        "bonuses": [_write_yaml_statement(one) for one in rubric.bonuses],
+        "gates": [{"criterion": one.criterion, "min": write_yaml_exact_number(one.min)} for one in rubric.gates],
         "safety_gate": rubric.safety_gate,
         "holistic": rubric.holistic,
-        "too_close": None if rubric.too_close is None else write_exact_number(rubric.too_close),
+        "too_close": None if rubric.too_close is None else write_yaml_exact_number(rubric.too_close),
         "tags": list(rubric.tags),
     }
-    return _dump_told(told)
+    return _dump_yaml_told(told)
 
 
 def write_method_yaml(method: Method) -> str:
@@ -180,47 +180,51 @@ def write_method_yaml(method: Method) -> str:
         "name": method.name,
         "about": method.about,
         "scale": {
-            "min": write_exact_number(scale.min),
-            "max": write_exact_number(scale.max),
+            "min": write_yaml_exact_number(scale.min),
+            "max": write_yaml_exact_number(scale.max),
             **({} if scale.decimals is None else {"decimals": scale.decimals}),
         },
         "criterion_scale": write_scale_field(method.criterion_scale),
         "criteria": [write_criterion_fields(one) for one in method.criteria],
         "required": method.required,
-        "weights_sum_to": None if method.weights_sum_to is None else write_exact_number(method.weights_sum_to),
+        "weights_sum_to": None if method.weights_sum_to is None else write_yaml_exact_number(method.weights_sum_to),
         "holistic": None if method.holistic is None else write_scale_field(method.holistic),
         "dialogue": method.dialogue,
-        "steps": [_write_step(one) for one in method.steps],
+        "steps": [_write_yaml_step(one) for one in method.steps],
         "grades": [
-            {"grade": one.grade, "from": write_exact_number(one.from_), **({"label": one.label} if one.label else {})}
+            {
+                "grade": one.grade,
+                "from": write_yaml_exact_number(one.from_),
+                **({"label": one.label} if one.label else {}),
+            }
             for one in method.grades
         ],
-        "verdicts": {one.verdict: write_exact_number(one.from_) for one in method.verdicts},
+        "verdicts": {one.verdict: write_yaml_exact_number(one.from_) for one in method.verdicts},
         "ties": [str(one) for one in method.ties],
         "environment": {name: {one.sets: one.of} for name, one in method.environment.items()},
     }
-    return _dump_told(told)
+    return _dump_yaml_told(told)
 
 
-def _dump_told(told: dict[str, Any]) -> str:
+def _dump_yaml_told(told: dict[str, Any]) -> str:
     kept = {name: value for name, value in told.items() if value not in (None, "", [], {}, False)}
     return str(yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=110))
 
 
-def _write_step(step: Step) -> object:
-    told = {one.name.removesuffix("_"): _write_step_value(getattr(step, one.name)) for one in fields(step)}
+def _write_yaml_step(step: Step) -> object:
+    told = {one.name.removesuffix("_"): _write_yaml_step_value(getattr(step, one.name)) for one in fields(step)}
     told = {name: value for name, value in told.items() if value is not None}
     return {step.word: told} if told else step.word
 
 
-def _write_step_value(value: object) -> object:
+def _write_yaml_step_value(value: object) -> object:
     if isinstance(value, Scale):
         return write_scale_field(value)
-    return write_exact_number(value) if isinstance(value, Fraction) else value
+    return write_yaml_exact_number(value) if isinstance(value, Fraction) else value
 
 
-def _write_statement(one: Statement) -> dict[str, Any]:
-    amount = {} if one.amount is None else {"amount": write_exact_number(one.amount)}
+def _write_yaml_statement(one: Statement) -> dict[str, Any]:
+    amount = {} if one.amount is None else {"amount": write_yaml_exact_number(one.amount)}
     return {"id": one.id, "asks": one.asks, **amount}
 
 
@@ -234,22 +238,22 @@ def decode_rubric(data: object) -> Rubric:
     return RUBRIC_JSON.from_json(Rubric, data)
 
 
-def _list_given_fields(cls: type) -> tuple[str, ...]:
+def _list_given_yaml_fields(cls: type) -> tuple[str, ...]:
     """What a value is made from; what it works out itself is neither written nor read."""
     return tuple(one.name for one in fields(cls) if one.init)
 
 
-def _write_steps(steps: tuple[Step, ...]) -> list[object]:
+def _write_yaml_steps(steps: tuple[Step, ...]) -> list[object]:
     return [{"step": step.word, **RUBRIC_JSON.to_json(step)} for step in steps]
 
 
-def _read_steps(data: object) -> tuple[Step, ...]:
+def _read_yaml_steps(data: object) -> tuple[Step, ...]:
     if not isinstance(data, list):
         raise unexpected_json("a list of steps", data)
-    return tuple(_read_step(one) for one in data)
+    return tuple(_read_yaml_step(one) for one in data)
 
 
-def _read_step(data: object) -> Step:
+def _read_yaml_step(data: object) -> Step:
     word = data.get("step") if isinstance(data, dict) else None
     if not isinstance(data, dict) or word not in STEPS:
         raise unexpected_json(f"one of the steps {', '.join(STEPS)}", data)
@@ -261,10 +265,11 @@ RUBRIC_JSON = Codec(
     hint="the store is damaged, or of another version",
     lenient=True,
     shapes={
-        Rubric: JsonShape(only=_list_given_fields(Rubric)),
-        Scale: JsonShape(only=_list_given_fields(Scale)),
+        Rubric: JsonShape(only=_list_given_yaml_fields(Rubric)),
+        Scale: JsonShape(only=_list_given_yaml_fields(Scale)),
         Method: JsonShape(
-            only=_list_given_fields(Method), fields={"steps": JsonField(scalar=JsonScalar(_read_steps, _write_steps))}
+            only=_list_given_yaml_fields(Method),
+            fields={"steps": JsonField(scalar=JsonScalar(_read_yaml_steps, _write_yaml_steps))},
         ),
     },
 )

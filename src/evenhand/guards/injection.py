@@ -51,7 +51,7 @@ def find_injections(text: str) -> tuple[GuardFinding, ...]:
         for view in read_guarded_text_views(text)
         for rule, place in _find_injection_passages(view)
     ]
-    found += [_make_injection_finding(text, "nonsense", "", *place) for place in find_nonsense(text)]
+    found += [_make_injection_finding(text, "nonsense", "", *place) for place in find_injected_nonsense(text)]
     kept: list[GuardFinding] = []
     reached: dict[str, int] = {}  # By rule: of findings that overlap, one is enough.
     for finding in sorted(found, key=lambda finding: (finding.start, -finding.end)):
@@ -246,12 +246,12 @@ _ODD_JOINT = re.compile(r"[A-Z!-&(-+/:-@\[-`{-~\x80-\U0010ffff](?:(?<=[a-z][A-Z]
 _UNIT = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+|[^\W\d_a-zA-Z]+|\s+|.", re.DOTALL)
 
 
-def find_nonsense(text: str) -> tuple[Place, ...]:
+def find_injected_nonsense(text: str) -> tuple[Place, ...]:
     """The passages whose units follow each other as in no ordinary text, in order."""
     odd = [match.start() for match in _ODD_JOINT.finditer(text)]
     if all(after - before > _NEAR for before, after in pairwise(odd)):
         return ()  # Prose, as nearly every text.
-    units, places = split_nonsense_units(text)
+    units, places = split_injected_nonsense_units(text)
     if len(units) < _FEWEST:
         return ()
     profile = load_nonsense_profile()
@@ -263,7 +263,7 @@ def find_nonsense(text: str) -> tuple[Place, ...]:
     above = [total + profile.always * place / _SIZES[-1] for place, total in enumerate(sums)]
     windows = [(start, start + size) for size in _SIZES for start in range(len(units) - size + 1)]
     unlikely = [
-        _trim_nonsense_passage(above, first, last)
+        _trim_injected_nonsense(above, first, last)
         for first, last in windows or [(0, len(units))]
         if sums[last] - sums[first] + profile.always > 0
     ]
@@ -276,7 +276,7 @@ def find_nonsense(text: str) -> tuple[Place, ...]:
     return tuple((places[first][0], places[last - 1][1]) for first, last in found)
 
 
-def _trim_nonsense_passage(above: Sequence[float], first: int, last: int) -> Place:
+def _trim_injected_nonsense(above: Sequence[float], first: int, last: int) -> Place:
     """The passage without what ordinary text it has at its ends, and with what belongs to it beyond them."""
     middle = (first + last) // 2
     before = range(max(0, first - _SIZES[-1]), middle)
@@ -284,7 +284,7 @@ def _trim_nonsense_passage(above: Sequence[float], first: int, last: int) -> Pla
     return min(before, key=above.__getitem__), max(after, key=above.__getitem__)
 
 
-def split_nonsense_units(text: str) -> tuple[list[str], list[Place]]:
+def split_injected_nonsense_units(text: str) -> tuple[list[str], list[Place]]:
     """The class of each unit, marked where a space stands before it, and its place; spaces are no units."""
     units: list[str] = []
     places: list[Place] = []

@@ -13,7 +13,7 @@ from functools import cache, cached_property
 from itertools import chain, pairwise
 from urllib.parse import unquote
 
-from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
+from evenhand.files.lookalikes import fold_lookalike_letters, trace_lookalike_letters
 from evenhand.files.methods import load_library_data_file
 
 Place = tuple[int, int]  # Where a passage begins and ends.
@@ -42,11 +42,11 @@ class GuardedTextView:
     def trace_through(self, inner: GuardedTextView) -> GuardedTextView:
         """A view of this view's text, led back to the text as it was given."""
 
-        def join_traces() -> Trace:
+        def join_guarded_text_traces() -> Trace:
             (starts, ends), (inner_starts, inner_ends) = self.trace, inner.trace
             return [starts[start] for start in inner_starts], [ends[end - 1] for end in inner_ends]
 
-        return GuardedTextView(inner.text, join_traces, self.disguise)
+        return GuardedTextView(inner.text, join_guarded_text_traces, self.disguise)
 
     @cached_property
     def trace(self) -> Trace:
@@ -58,7 +58,7 @@ def normalise_guarded_text(text: str) -> GuardedTextView:
     """The text in lower case, without unseen characters, each look-alike as what it imitates."""
     if text.isascii():
         return GuardedTextView(text.lower(), lambda: (range(len(text)), range(1, len(text) + 1)))
-    return GuardedTextView(fold_lookalikes(text), lambda: _trace_folded_injection(text))
+    return GuardedTextView(fold_lookalike_letters(text), lambda: _trace_folded_injection(text))
 
 
 def restore_injection_words(view: GuardedTextView) -> Iterator[GuardedTextView]:
@@ -168,7 +168,7 @@ def _trace_injection_places(view: GuardedTextView, places: Iterable[int]) -> Tra
 
 
 def _trace_folded_injection(text: str) -> Trace:
-    starts = trace_lookalikes(text)
+    starts = trace_lookalike_letters(text)
     return starts, [place + 1 for place in starts]
 
 

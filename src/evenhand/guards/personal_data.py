@@ -217,7 +217,7 @@ def match_personal_email_addresses(text: str, _patterns: PersonalPatterns) -> It
     while at >= 0:
         start = _find_personal_email_start(text, at, last)
         end = _personal_email_domain_end(text, at + 1) if start < at else 0
-        if end and not _names_a_machine_not_a_person(text, start, at, end):
+        if end and not _is_machine_name_not_personal(text, start, at, end):
             yield start, end
             last = end
         at = text.find("@", at + 1)
@@ -254,7 +254,7 @@ def _personal_email_domain_end(text: str, start: int) -> int:
     return start + len(".".join(labels).rstrip("-"))
 
 
-def _names_a_machine_not_a_person(text: str, start: int, at: int, end: int) -> bool:
+def _is_machine_name_not_personal(text: str, start: int, at: int, end: int) -> bool:
     """Whether the @ names a login, a path on another machine or the size of a picture."""
     return bool(
         _LOGIN.search(text, max(0, start - 200), start)
@@ -286,7 +286,7 @@ def build_cut_personal_text_mask(values: Mapping[str, str]) -> Callable[[str], s
     tails = {value[start:]: masked for value, masked in values.items() for start in range(1, len(value) - _LEAST + 1)}
     longest = max(map(len, values), default=0)
 
-    def find_rests(text: str) -> Iterator[tuple[int, int, str]]:
+    def find_rests_of_personal_name(text: str) -> Iterator[tuple[int, int, str]]:
         before = len(text)
         for edge in _EDGE.finditer(text):
             start, end = edge.span()
@@ -303,7 +303,7 @@ def build_cut_personal_text_mask(values: Mapping[str, str]) -> Callable[[str], s
     def mask(text: str) -> str:
         parts: list[str] = []
         last = 0
-        for start, end, masked in sorted(find_rests(text), key=lambda rest: (rest[0], -rest[1])):
+        for start, end, masked in sorted(find_rests_of_personal_name(text), key=lambda rest: (rest[0], -rest[1])):
             if start >= last:
                 parts += text[last:start], masked
             last = max(last, end)
@@ -333,18 +333,18 @@ def mask_personal_result(result: ResultJson, hide: TextMask) -> ResultJson:
     for quote in cut:
         quote["text"] = text[quote["start"] : quote["end"]]
     kept = {name: output[name] for name in ("author", "cost") if name in output}
-    trace = {"trace": mask_every_text(output["trace"], hide)} if "trace" in output else {}
+    trace = {"trace": mask_personal_in_every_text(output["trace"], hide)} if "trace" in output else {}
     return {**shown, "output": {**rest, **kept, **trace, "text": text}}
 
 
-def mask_every_text(data: object, hide: TextMask) -> object:
+def mask_personal_in_every_text(data: object, hide: TextMask) -> object:
     """Somebody else's data with every text in it masked: keys too, and numbers that are personal when written."""
     if isinstance(data, str):
         return mask_data(data, hide)
     if isinstance(data, dict):
-        return {str(mask_data(str(key), hide)): mask_every_text(value, hide) for key, value in data.items()}
+        return {str(mask_data(str(key), hide)): mask_personal_in_every_text(value, hide) for key, value in data.items()}
     if isinstance(data, list):
-        return [mask_every_text(value, hide) for value in data]
+        return [mask_personal_in_every_text(value, hide) for value in data]
     if isinstance(data, (int, float)) and not isinstance(data, bool) and (masked := hide(str(data))) != str(data):
         return masked
     return data

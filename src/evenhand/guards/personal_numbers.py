@@ -77,13 +77,15 @@ def _match_personal_cards_in_row(text: str, groups: list[Span], patterns: Person
             sizes = tuple(end - start for start, end in groups[at : at + 5])
             printed = [count for count in (5, 4, 3) if count <= len(sizes) and sizes[:count] in _PRINTED_GROUPS]
             counts = [*([len(groups)] if at == 0 else []), *printed, 1]
-        taken = next((count for count in counts if _is_card(text, groups[at : at + count], patterns)), 0)
+        taken = next(
+            (count for count in counts if _is_personal_card_number(text, groups[at : at + count], patterns)), 0
+        )
         if taken:
             yield groups[at][0], groups[at + taken - 1][1]
         at += taken or 1
 
 
-def _is_card(text: str, groups: list[Span], patterns: PersonalPatterns) -> bool:
+def _is_personal_card_number(text: str, groups: list[Span], patterns: PersonalPatterns) -> bool:
     digits = "".join(text[start:end] for start, end in groups)
     start, end = groups[0][0], groups[-1][1]
     issued = patterns.issuers.get(len(digits))

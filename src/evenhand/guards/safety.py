@@ -98,13 +98,13 @@ def _match_unsafe_sentence(
     even = _WHITE_SPACE.sub(" ", folded)
     broken: set[str] = set()
     for act in dict.fromkeys(act for word in sorted(triggers) for act in patterns.acts_by_trigger[word]):
-        place = None if act.rule in broken else _match_harmful_act(act, even, sentence, patterns)
+        place = None if act.rule in broken else _match_unsafe_act(act, even, sentence, patterns)
         if place is not None:
             broken.add(act.rule)
             yield act.rule, _restore_unsafe_place(folded, place)
 
 
-def _match_harmful_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatterns) -> int | None:
+def _match_unsafe_act(act: HarmfulAct, even: str, sentence: str, patterns: SafetyPatterns) -> int | None:
     """Where the act begins that is asked for or explained, and that nothing excuses."""
     for match in act.pattern.finditer(even):
         head, tail = even[: match.start()], even[match.end() :]
@@ -215,7 +215,7 @@ def load_safety_guard_patterns() -> SafetyPatterns:
     context = PatternTable({**data["context"], "asked": asked}, words)
     return SafetyPatterns(
         acts={
-            name: read_harmful_act(rule, entry, words)
+            name: read_unsafe_act(rule, entry, words)
             for rule, entries in data["acts"].items()
             for name, entry in entries.items()
         },
@@ -229,7 +229,7 @@ def load_safety_guard_patterns() -> SafetyPatterns:
     )
 
 
-def read_harmful_act(rule: str, entry: Mapping[str, Any], words: Mapping[str, str]) -> HarmfulAct:
+def read_unsafe_act(rule: str, entry: Mapping[str, Any], words: Mapping[str, str]) -> HarmfulAct:
     """An act as its entry writes it down: by verbs and objects, verbs and things, things alone or a wording."""
     verbs, things = (fill_in_guard_words(entry.get(key, "").replace(", ", "|"), words) for key in ("verbs", "things"))
     triggers = set(entry.get("triggers", "").split())

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.judging.fence import MaterialPiece, SharedPiece
-from evenhand.judging.prompts import PromptOutline, Prompts, label_prompt_material, load_example_phrases
+from evenhand.judging.prompts import JudgePrompts, PromptOutline, label_prompt_material, load_example_phrases
 from evenhand.judging.reading.score_labels import WantedReplyAnswer
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import Sample
@@ -56,7 +56,7 @@ def list_judged_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
 
 
 def format_criteria_prompt(
-    criteria: Iterable[Criterion], prompts: Prompts, shares: Mapping[str, Fraction] | None = None
+    criteria: Iterable[Criterion], prompts: JudgePrompts, shares: Mapping[str, Fraction] | None = None
 ) -> str:
     """Criteria with their questions, scales and anchors; with `shares` also how much of the score each one is."""
     parts = []
@@ -84,7 +84,7 @@ def tag_criteria_for_judge(criteria: Iterable[Criterion]) -> list[MaterialPiece]
     return [(one.shown_as, one.shown_as, f"{one.id}: {one.asks}") for one in criteria if one.shown_as]
 
 
-def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: Prompts) -> list[MaterialPiece]:
+def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: JudgePrompts) -> list[MaterialPiece]:
     """What a judge is shown beside outputs."""
     given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
     leaves = rubric.leaves.values()
@@ -93,7 +93,7 @@ def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: Prompts) -> li
     return [*tag_criteria_for_judge(leaves), *given] if any(leaf.shown_as for leaf in leaves) else given
 
 
-def _tag_examples_for_judge(rubric: Rubric, prompts: Prompts) -> Iterator[SharedPiece]:
+def _tag_examples_for_judge(rubric: Rubric, prompts: JudgePrompts) -> Iterator[SharedPiece]:
     """The examples of all judged criteria, passages that people scored, with the reason where there is one.
 
     They are inside the fence, like every text that came from outside.
@@ -121,7 +121,7 @@ def _list_criterion_shares_for_prompt(rubric: Rubric) -> dict[str, Fraction]:
     return {criterion.id: criterion.weight / total for criterion in rubric.criteria}
 
 
-def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: Prompts) -> str:
+def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: JudgePrompts) -> str:
     """The bands of a scale, with what the method says they mean."""
     meaning = {grade.grade: grade.label for grade in rubric.method.grades}
     lines = []
@@ -132,7 +132,7 @@ def format_bands_prompt(scale: Scale, rubric: Rubric, prompts: Prompts) -> str:
     return "\n".join(lines)
 
 
-def format_scale_prompt(scale: Scale, prompts: Prompts) -> str:
+def format_scale_prompt(scale: Scale, prompts: JudgePrompts) -> str:
     """A scale in words."""
     ends = {"min": format_fraction(scale.min), "max": format_fraction(scale.max)}
     if scale.bands:
@@ -140,7 +140,7 @@ def format_scale_prompt(scale: Scale, prompts: Prompts) -> str:
     return prompts.say("yes_no" if scale.yes_no else "integers" if scale.integers else "numbers", **ends)
 
 
-def build_judge_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> tuple[str, AnswerSchema]:
+def build_judge_answer_form(groups: Iterable[AnswerGroup], prompts: JudgePrompts) -> tuple[str, AnswerSchema]:
     """The form of an answer about one output, for a judge without structured output, and its JSON Schema.
 
     An answer is evidence, then the reason, and only then the score.
@@ -162,7 +162,7 @@ def build_judge_answer_form(groups: Iterable[AnswerGroup], prompts: Prompts) -> 
     return "{\n" + ",\n".join(forms) + "\n}", build_reply_schema(schemas)
 
 
-def _build_judge_score_form(scale: Scale, prompts: Prompts) -> tuple[str, AnswerSchema]:
+def _build_judge_score_form(scale: Scale, prompts: JudgePrompts) -> tuple[str, AnswerSchema]:
     """The part of an answer that holds its score."""
     declined = prompts.say("cannot")
     cannot = f'"{declined}"'
@@ -202,20 +202,20 @@ _PREPARED_PROMPTS: RubricIdentityCache[tuple[PreparedPrompt, ...]] = RubricIdent
 
 
 def prepare_rubric_prompt(
-    rubric: Rubric, prompts: Prompts, name: str, labels: tuple[str, ...] = ()
+    rubric: Rubric, prompts: JudgePrompts, name: str, labels: tuple[str, ...] = ()
 ) -> tuple[PreparedPrompt, ...]:
     """All questions of a rubric in one prompt, about one output or about each of several labels."""
     key = (rubric, prompts, name, "whole", *labels)
     return _PREPARED_PROMPTS.get(key, lambda: (_build_rubric_prompt(rubric, prompts, name, labels),))
 
 
-def prepare_criterion_prompts(rubric: Rubric, prompts: Prompts, name: str) -> tuple[PreparedPrompt, ...]:
+def prepare_criterion_prompts(rubric: Rubric, prompts: JudgePrompts, name: str) -> tuple[PreparedPrompt, ...]:
     """A prompt for each question of a rubric."""
     key = (rubric, prompts, name, "each")
     return _PREPARED_PROMPTS.get(key, lambda: tuple(_build_criterion_prompts(rubric, prompts, name)))
 
 
-def _build_rubric_prompt(rubric: Rubric, prompts: Prompts, name: str, labels: tuple[str, ...]) -> PreparedPrompt:
+def _build_rubric_prompt(rubric: Rubric, prompts: JudgePrompts, name: str, labels: tuple[str, ...]) -> PreparedPrompt:
     advises = name == "individual"
     criteria = list_judged_criteria(rubric)
     asked = [("criteria", criterion) for criterion in criteria]
@@ -259,7 +259,7 @@ WHOLE_KEY = "holistic"
 
 
 def _add_whole_output_prompt(
-    rubric: Rubric, prompts: Prompts, form: str, schema: AnswerSchema, *, notes: bool
+    rubric: Rubric, prompts: JudgePrompts, form: str, schema: AnswerSchema, *, notes: bool
 ) -> tuple[str, AnswerSchema, str]:
     """Form and schema with what is asked about the output as a whole, after all criteria; and how that is asked."""
     blanks: dict[str, str] = {NOTES_KEY: '"…"'} if notes else {}
@@ -275,7 +275,7 @@ def _add_whole_output_prompt(
     return form, build_reply_schema({**schema["properties"], **answers}), told
 
 
-def _build_criterion_prompts(rubric: Rubric, prompts: Prompts, name: str) -> Iterator[PreparedPrompt]:
+def _build_criterion_prompts(rubric: Rubric, prompts: JudgePrompts, name: str) -> Iterator[PreparedPrompt]:
     whole = _build_rubric_prompt(rubric, prompts, name, ()).outline
     for key, criterion in whole.asked:
         groups = (AnswerGroup(key, (build_wanted_reply_answer(criterion),)),)
@@ -301,7 +301,7 @@ def list_questions_for_judge(rubric: Rubric) -> tuple[Criterion, ...]:
 ADVICE_KEY = "revision_suggestions"
 
 
-def _build_judge_suggestions_form(prompts: Prompts) -> tuple[str, AnswerSchema]:
+def _build_judge_suggestions_form(prompts: JudgePrompts) -> tuple[str, AnswerSchema]:
     """The form of two suggestions, and its schema."""
     words = [prompts.say(severity) for severity in ("high", "medium", "low")]
     one = f'    {{"problem": "…", "suggestion": "…", "severity": <{"|".join(words)}>}}'

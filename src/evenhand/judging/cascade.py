@@ -17,7 +17,12 @@ from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Answers, Scorecard
 from evenhand.models.requests import Reply, TokenUsage
 from evenhand.scoring.engine import compute_answers_scorecard
-from evenhand.scoring.scores import JudgingSetup, compute_scorecards_and_ranks, rank_scorecards
+from evenhand.scoring.scores import (
+    JudgingSetup,
+    compute_scorecards_and_ranks,
+    note_reviewer_ranks_against_scorecards,
+    rank_scorecards,
+)
 
 PriceLookup = Callable[[str, TokenUsage], Decimal | None]
 
@@ -39,7 +44,7 @@ async def judge_by_cascade(
     assert how.cascade is not None
     cheap, strong = drivers
     first = await ask_judge_opinion(rubric, sample, list(sample.outputs), cheap, how)
-    passed_on = _why_pass_sample_on(rubric, sample, first.reviews, how, draw)
+    passed_on = _why_ask_next_judge(rubric, sample, first.reviews, how, draw)
     opinions = [first]
     if passed_on:
         opinions.append(await ask_judge_opinion(rubric, sample, list(sample.outputs), strong, how))
@@ -49,6 +54,8 @@ async def judge_by_cascade(
         blank = Answers(id=output, author=sample.authors.get(output), notes=("nobody but its author was asked",))
         answers.append(reviews[output].answers if output in reviews else blank)
     scores = compute_scorecards_and_ranks(rubric, answers, asked)
+    claims = note_reviewer_ranks_against_scorecards(rubric, [one.review(how) for one in opinions])
+    scores = replace(scores, notes=(*scores.notes, *claims))
     if len(set(decided_by.values())) > 1 and scores.ranking:
         scores = replace(scores, ranking=None, notes=(*scores.notes, "not ranked: decided by different judges"))
     left = 0 if passed_on else len(sample.outputs)
@@ -77,7 +84,7 @@ async def judge_by_cascade(
     )
 
 
-def _why_pass_sample_on(
+def _why_ask_next_judge(
     rubric: Rubric, sample: Sample, told: Mapping[str, OutputReview], how: JudgeOptions, draw: bool | None
 ) -> PassedOn:
     """Near, where the strong judge might change the decision on an output; else whether it is drawn."""
@@ -90,7 +97,7 @@ def _why_pass_sample_on(
     if unsure or cards.keys() != sample.outputs.keys():
         return "near"
     if draw is None:
-        if _is_first_place_close(rubric, list(cards.values()), how.cascade.near):
+        if _is_judged_first_place_close(rubric, list(cards.values()), how.cascade.near):
             return "near"
         draw = how.cascade.draws_sample(how.seed, repr((sample.id, sample.input, dict(sample.outputs))))
     return "drawn" if draw else ""
@@ -142,7 +149,7 @@ def _do_judge_replies_disagree(rubric: Rubric, told: OutputReview, rule: Cascade
     return False
 
 
-def _is_first_place_close(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction) -> bool:
+def _is_judged_first_place_close(rubric: Rubric, cards: Sequence[Scorecard], near: Fraction) -> bool:
     """Without thresholds the decision is the first place: whether another output nearly reaches it."""
     places = [place.exact for place in rank_scorecards(rubric, cards)] if len(cards) > 1 else []
     scored = [exact for exact in places if exact is not None]

@@ -11,20 +11,22 @@ from typing import TypeVar
 from unicodedata import category
 
 from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
-from evenhand.judging.prompts import Prompts, ReplyReading
+from evenhand.judging.prompts import JudgePrompts, JudgeReplyReading
 from evenhand.judging.reading.json_answers import read_json_reply_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.reply_text import parse_clean_reply_object
 from evenhand.judging.reading.score_labels import ReadAnswer, WantedReplyAnswer
 from evenhand.judging.results import SEVERITIES, Severity, Suggestion
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 from evenhand.model.scorecard import Evidence, Judgment
 
 MOST_QUOTES = 10  # Three are asked for; looking up thousands in a long text would take a while.
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EvidencedAnswer:
+class EvidencedJudgment:
     """One answer with its evidence found in the text."""
 
     score: CriterionScore
@@ -99,16 +101,16 @@ def verify_form_evidence(
     answers: Mapping[str, ReadAnswer],
     groups: Sequence[AnswerGroup],
     text: QuotedEvidenceText,
-    prompts: Prompts,
+    prompts: JudgePrompts,
     *,
     needs_evidence: bool,
-) -> ReplyReading[EvidencedAnswer]:
+) -> JudgeReplyReading[EvidencedJudgment]:
     """Every answer that was asked for with its evidence located; what is absent or invented is a fault.
 
     An abstention needs no evidence. One real quotation is enough: what was invented beside it is left out. What is
     stated to be absent is evidence for a low answer, and for a yes where something is not to be there.
     """
-    items: dict[str, EvidencedAnswer] = {}
+    items: dict[str, EvidencedJudgment] = {}
     faults: dict[str, Missing] = {}
     for key, wanted in [(group.key, wanted) for group in groups for wanted in group.wanted]:
         name = ITEM_PREFIXES[key] + wanted.id
@@ -119,15 +121,15 @@ def verify_form_evidence(
         score = answer.score
         if isinstance(score, Missing):
             if score.kind == "abstained":
-                items[name] = EvidencedAnswer(score=score, reason=answer.reason, more=answer.more)
+                items[name] = EvidencedJudgment(score=score, reason=answer.reason, more=answer.more)
             else:
                 faults[name] = replace(score, kind="unreadable")
             continue
-        found, from_trace, stated, invented = _sort_evidence(answer.evidence, text)
+        found, from_trace, stated, invented = _sort_judgment_evidence(answer.evidence, text)
         quoted = found or from_trace
-        absent = tuple(stated) if stated and _may_lack_evidence(key, wanted, score) else ()
+        absent = tuple(stated) if stated and _may_judgment_lack_evidence(key, wanted, score) else ()
         needed = needs_evidence and key == "criteria" and not quoted
-        if needed and wanted.scale.yes_no and _may_lack_evidence(key, wanted, score):
+        if needed and wanted.scale.yes_no and _may_judgment_lack_evidence(key, wanted, score):
             # A bare no needs nothing, nor does a yes where something is not to be there: what is absent is not quoted.
             needed = False
         if invented and not quoted and not absent:
@@ -135,7 +137,7 @@ def verify_form_evidence(
         elif needed and not absent:
             faults[name] = Missing.unreadable(prompts.say("absent_high" if stated else "no_evidence"))
         else:
-            items[name] = EvidencedAnswer(
+            items[name] = EvidencedJudgment(
                 score=Scored(score.value, score.band, answer.reason),
                 reason=answer.reason,
                 evidence=tuple(found),
@@ -143,10 +145,10 @@ def verify_form_evidence(
                 from_trace=tuple(from_trace),
                 more=answer.more,
             )
-    return ReplyReading(items=items, faults=faults)
+    return JudgeReplyReading(items=items, faults=faults)
 
 
-def _may_lack_evidence(key: str, wanted: WantedReplyAnswer, score: Scored) -> bool:
+def _may_judgment_lack_evidence(key: str, wanted: WantedReplyAnswer, score: Scored) -> bool:
     """Whether something may be lacking: a score below the middle, a no; with a fault that is looked for, also a yes."""
     low = key == "red_flags" or wanted.scale.share(score.value) < _MIDDLE
     return low or (wanted.of_absence and wanted.scale.yes_no)
@@ -159,7 +161,7 @@ _ABSENT = re.compile(
 _MIDDLE = Fraction(1, 2)  # Of the scale: a score below its middle is a low one.
 
 
-def _sort_evidence(
+def _sort_judgment_evidence(
     given: Sequence[str], text: QuotedEvidenceText
 ) -> tuple[list[Evidence], list[str], list[str], list[str]]:
     """The evidence of an answer: quotations that were found, in the text or only in its trace, what is stated to be
@@ -300,8 +302,8 @@ FEW_SUGGESTIONS = "fewer suggestions"  # The key of what there is where two were
 
 
 def read_judge_suggestions(
-    reading: ReplyReading[T | RevisionAdvice], prompts: Prompts
-) -> ReplyReading[T | RevisionAdvice]:
+    reading: JudgeReplyReading[T | RevisionAdvice], prompts: JudgePrompts
+) -> JudgeReplyReading[T | RevisionAdvice]:
     """The reading with its two suggestions, of more the two most severe; with the fault that there are fewer.
 
     One alone is kept beside the fault, for where the judge gives no other when asked again.

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
+from evenhand.files.lookalikes import fold_lookalike_letters, trace_lookalike_letters
 
 # A label in words, the name of its tag, and the text.
 MaterialPiece = tuple[str, str, str]
@@ -54,11 +54,11 @@ _MAY_HAVE_POWER = re.compile(r"[<&\[:#*_=~\x00-\x08\x0e-\x1b\x1f\x7f]|--")
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\U000e0000-\U000e007f]")
 
 
-def fence_shared_pieces(pieces: Sequence[MaterialPiece], beside: Sequence[MaterialPiece]) -> tuple[str, str]:
+def fence_shared_prompt_pieces(pieces: Sequence[MaterialPiece], beside: Sequence[MaterialPiece]) -> tuple[str, str]:
     """The same for pieces that many requests begin with: as long as no text `beside` has it, their marker stays."""
-    marker, fenced = _fence_once(tuple(pieces))
+    marker, fenced = _fence_prompt_piece_once(tuple(pieces))
     if any(marker in text.lower() for _, _, text in beside):
-        return fence_untrusted_pieces(pieces, _SHARED, beside)
+        return fence_untrusted_prompt_pieces(pieces, _SHARED, beside)
     return marker, fenced
 
 
@@ -66,11 +66,11 @@ _SHARED = "shared"
 
 
 @lru_cache(maxsize=64)
-def _fence_once(pieces: tuple[MaterialPiece, ...]) -> tuple[str, str]:
-    return fence_untrusted_pieces(pieces, _SHARED)
+def _fence_prompt_piece_once(pieces: tuple[MaterialPiece, ...]) -> tuple[str, str]:
+    return fence_untrusted_prompt_pieces(pieces, _SHARED)
 
 
-def fence_untrusted_pieces(
+def fence_untrusted_prompt_pieces(
     pieces: Sequence[MaterialPiece], salt: str, beside: Sequence[MaterialPiece] = ()
 ) -> tuple[str, str]:
     """A marker that occurs in none of the pieces, and the pieces made powerless, each between tags with the marker.
@@ -98,16 +98,16 @@ def neutralize_untrusted_prompt_text(text: str) -> str:
             return text
     else:
         text = _SURROGATES.sub("\ufffd", text)
-    cuts = set(_find_powerful_words(text))
+    cuts = set(_find_powerful_prompt_words(text))
     if _UNSEEN.search(text):  # Such letters may say something themselves, or only keep others apart.
         kept = [place for place, letter in enumerate(text) if not _UNSEEN.match(letter)]
-        cuts |= {kept[cut] for cut in _find_powerful_words("".join(text[place] for place in kept))}
+        cuts |= {kept[cut] for cut in _find_powerful_prompt_words("".join(text[place] for place in kept))}
     return JOINER.join(text[start:end] for start, end in pairwise([0, *(cut + 1 for cut in sorted(cuts)), len(text)]))
 
 
-def _find_powerful_words(text: str) -> Iterator[int]:
+def _find_powerful_prompt_words(text: str) -> Iterator[int]:
     """The places of the first character of a tag, and of the first letter of a role."""
-    folded = text.lower() if text.isascii() else fold_lookalikes(text)
+    folded = text.lower() if text.isascii() else fold_lookalike_letters(text)
     found = [one.start() if one["tag"] else one.end() - 1 for one in _POWER.finditer(folded)]
-    places = trace_lookalikes(text) if found and not text.isascii() else range(len(text))
+    places = trace_lookalike_letters(text) if found and not text.isascii() else range(len(text))
     yield from (places[cut] for cut in found)

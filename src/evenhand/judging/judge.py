@@ -17,7 +17,7 @@ from evenhand.judging.reading.json_answers import FIELD_NAMES
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name
 from evenhand.judging.results import (
     JudgedSample,
-    PairwiseJudgingStanding,
+    PairwiseJudgeStanding,
     Preference,
     Preferences,
     Suggestion,
@@ -38,11 +38,16 @@ from evenhand.judging.single_judge import (
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
-from evenhand.model.score_map import ScoreMap
-from evenhand.model.scorecard import Answers
-from evenhand.models.model_names import is_decision_model
+from evenhand.model.scorecard import Answers, ScoreMap
+from evenhand.models.model_names import is_decision_model_name
 from evenhand.models.requests import EMBEDDED, Model, read_model_version
-from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, compute_scorecards_and_ranks, score_reviews
+from evenhand.scoring.scores import (
+    JudgingSetup,
+    compute_fingerprint,
+    compute_scorecards_and_ranks,
+    note_reviewer_ranks_against_scorecards,
+    score_reviews,
+)
 
 DEFAULT_OPTIONS = JudgeOptions()
 
@@ -52,7 +57,7 @@ _LISTENERS: list[ReviewListener] = []  # Whoever counts and traces looks on; nob
 
 
 @contextmanager
-def listen_to_reviews(listener: ReviewListener) -> Iterator[None]:
+def listen_to_judge_reviews(listener: ReviewListener) -> Iterator[None]:
     """Have every sample that judges review shown to a function, in whichever thread that is."""
     _LISTENERS.append(listener)
     try:
@@ -73,13 +78,13 @@ async def ask_judges_for_reviews(
 
     `price` tells what a reply costs, for what a cascade saves, and `draw` whether its random part has the sample.
     """
-    judged = await _review_sample(rubric, sample, models, how, price, draw)
+    judged = await _review_sample_by_judge(rubric, sample, models, how, price, draw)
     for listener in _LISTENERS:
         listener(sample, judged)
     return judged
 
 
-async def _review_sample(
+async def _review_sample_by_judge(
     rubric: Rubric,
     sample: Sample,
     models: Sequence[Model],
@@ -100,10 +105,14 @@ async def _review_sample(
         [ask_judge_opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers]
     )
     if how.maps:
-        opinions = [_map_opinion(rubric, one, driver.model, how) for one, driver in zip(opinions, drivers, strict=True)]
+        opinions = [
+            _map_judge_opinion(rubric, one, driver.model, how) for one, driver in zip(opinions, drivers, strict=True)
+        ]
     alone = len(opinions) == 1 and opinions[0].reviews.keys() == sample.outputs.keys() and not opinions[0].abstained
     if alone:
         scores = compute_scorecards_and_ranks(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
+        claims = note_reviewer_ranks_against_scorecards(rubric, [opinions[0].review(how)])
+        scores = replace(scores, notes=(*scores.notes, *claims)) if claims else scores
     else:
         authors = [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
         scores = score_reviews(rubric, [one.review(how) for one in opinions], asked, authors)
@@ -130,7 +139,7 @@ async def _review_sample(
     )
 
 
-def _map_opinion(rubric: Rubric, opinion: JudgeOpinion, model: Model, how: JudgeOptions) -> JudgeOpinion:
+def _map_judge_opinion(rubric: Rubric, opinion: JudgeOpinion, model: Model, how: JudgeOptions) -> JudgeOpinion:
     maps = find_judge_maps(rubric, model, how)
     return replace(opinion, reviews={id: map_review_to_people(one, maps) for id, one in opinion.reviews.items()})
 
@@ -142,7 +151,7 @@ async def ask_judges_for_preferences(
     if len(sample.outputs) < 2:
         raise JudgeError("a preference needs two outputs or more")
     drivers = _create_judge_dialogue_drivers(models, how)
-    _refuse_decision_models(replace(rubric, method=replace(rubric.method, dialogue="pairwise")), models, how)
+    _refuse_decision_models_as_judges(replace(rubric, method=replace(rubric.method, dialogue="pairwise")), models, how)
     if any(model.name == EMBEDDED for model in models):
         raise JudgeError(
             Fault(f"{EMBEDDED} cannot compare outputs: it reads one at a time", "name a model, as in openai/NAME")
@@ -247,9 +256,9 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
     alone = how.each or how.samples > 1
     dialogue: str = "pointwise" if alone and rubric.method.dialogue == "listwise" else rubric.method.dialogue
     dialogue = "sampled" if how.logprobs else dialogue
-    deciding = {model.name for model in models if is_decision_model(model.name)}
+    deciding = {model.name for model in models if is_decision_model_name(model.name)}
     if deciding:
-        _refuse_decision_models(rubric, models, how)
+        _refuse_decision_models_as_judges(rubric, models, how)
     dialogues = {
         "decisions"
         if model.name in deciding
@@ -273,9 +282,9 @@ def _build_judge_prompt_fingerprint(rubric: Rubric, models: Sequence[Model], how
     return JudgingSetup(prompts=texts, judges=judges)
 
 
-def _refuse_decision_models(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> None:
+def _refuse_decision_models_as_judges(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> None:
     """An error where a judge that answers with probabilities alone is asked for what it cannot give."""
-    judge = next((model.name for model in models if is_decision_model(model.name)), None)
+    judge = next((model.name for model in models if is_decision_model_name(model.name)), None)
     if judge is None:
         return
     hint = "name a model that writes, as in openai/NAME"
@@ -295,7 +304,7 @@ def fingerprint_judge(rubric: Rubric, model: Model, how: JudgeOptions) -> str:
     return compute_fingerprint(rubric, prompts=asked.prompts, judges=asked.judges)
 
 
-def refuse_maps_of_other_rubrics(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> None:
+def refuse_judge_maps_of_other_rubrics(rubric: Rubric, models: Sequence[Model], how: JudgeOptions) -> None:
     """An error where a map was not made for this rubric as these judges are asked about it."""
     if how.maps:
         refuse_foreign_score_maps(how.maps, {one.name: [fingerprint_judge(rubric, one, how)] for one in models})
@@ -317,11 +326,11 @@ def _match_judge_maps(rubric: Rubric, model: Model, how: JudgeOptions) -> Mappin
     return {one.criterion: one for one in how.maps if (one.judge, one.fingerprint) == (model.name, now)}
 
 
-def _count_pairwise_judge_votes(output: str, preferences: Sequence[Preference]) -> PairwiseJudgingStanding:
+def _count_pairwise_judge_votes(output: str, preferences: Sequence[Preference]) -> PairwiseJudgeStanding:
     own = [one for one in preferences if output in (one.first, one.second)]
     decided = [one for one in own if not one.why_not]
     won = sum(one.winner == output for one in decided)
     tied = sum(one.winner is None for one in decided)
-    return PairwiseJudgingStanding(
+    return PairwiseJudgeStanding(
         output=output, won=won, tied=tied, lost=len(decided) - won - tied, undecided=len(own) - len(decided)
     )

@@ -14,7 +14,7 @@ from evenhand.judging.dialogues.decisions import explain_criterion_unfit_for_dec
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO, Criterion
 from evenhand.models.connections import Connections, ModelProbe, send_model_probe_request
-from evenhand.models.model_names import is_decision_model
+from evenhand.models.model_names import is_decision_model_name
 from evenhand.models.requests import EMBEDDED, ChainedModel, Reply, Request, TokenUsage, read_model_version
 from evenhand.wording import join_names
 
@@ -95,7 +95,7 @@ def list_criteria_unfit_for_judges(
 
     Only the embedded judge and decision models are known to have such limits.
     """
-    if judges and all(map(is_decision_model, judges)):
+    if judges and all(map(is_decision_model_name, judges)):
         return tuple(
             UnanswerableCriterion(rubric=rubric.name, criterion=leaf.id, why=why, is_score=True, judge=judges[0])
             for leaf in list_judged_criteria(rubric)
@@ -136,10 +136,10 @@ def describe_criteria_unfit_for_judges(
     helped = [not one.is_score and "takes a reference" in one.why for one in found]
     if any(helped):
         way_out = f"{reference}, or {NAME_A_MODEL if all(helped) else WAY_OUT}"
-    return f"the judge {judge} cannot answer {named} ({_explain_criteria_together(found, names)}): {way_out}"
+    return f"the judge {judge} cannot answer {named} ({_explain_criteria_judged_together(found, names)}): {way_out}"
 
 
-def _explain_criteria_together(found: Sequence[UnanswerableCriterion], names: Sequence[str]) -> str:
+def _explain_criteria_judged_together(found: Sequence[UnanswerableCriterion], names: Sequence[str]) -> str:
     """The reason that all of them have, else what their reasons have in common."""
     reasons = {one.why for one in found}
     if len(reasons) > 1:

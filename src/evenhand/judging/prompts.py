@@ -14,10 +14,12 @@ from typing import Generic, TypeVar
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
-from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_pieces, fence_untrusted_pieces
+from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
+from evenhand.judging.reading.repeated_stretches import show_marks
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
 from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.scale import Criterion, Missing
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
@@ -43,7 +45,7 @@ _IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prompts:
+class JudgePrompts:
     """One set of prompt texts. `texts` holds each file whole, so that any change is a change of the fingerprint."""
 
     language: str
@@ -87,7 +89,7 @@ class Prompts:
 
 
 @cache
-def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
+def load_prompts(language: str, *, ignore_length: bool = False) -> JudgePrompts:
     """A shipped set by its language, or one from a folder with the same files.
 
     With `ignore_length`, judges are also told that a longer output is not a better one.
@@ -114,10 +116,10 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> Prompts:
         faults += [Fault(f"phrase {name!r} is missing") for name in model.phrases if name not in phrases]
         if faults:
             raise InputError(*(Fault(f.what, f.hint, where=f.where or str(folder / "phrases.yaml")) for f in faults))
-    return Prompts(language=folder.name, texts=texts, phrases=phrases, translations=translations)
+    return JudgePrompts(language=folder.name, texts=texts, phrases=phrases, translations=translations)
 
 
-def _add_length_rule_to_prompts(prompts: Prompts, language: str) -> Prompts:
+def _add_length_rule_to_prompts(prompts: JudgePrompts, language: str) -> JudgePrompts:
     """The same set with one rule more."""
     folder = _SHIPPED / language if language in LANGUAGES else Path(language)
     rule = _VERSION.sub("", read_text_file(folder / f"{LENGTH}.md", _LARGEST, InputError), count=1).strip()
@@ -152,14 +154,14 @@ class JudgeSetup:
     """How a judge is asked: under which name, in which words, with which settings, from which seed, in which order."""
 
     judge: str
-    prompts: Prompts
+    prompts: JudgePrompts
     settings: ModelSettings = field(default_factory=ModelSettings)
     seed: int = 0
     order: tuple[str, ...] = ()  # Of outputs side by side; without one, the seed and the judge decide.
 
 
 def label_prompt_material(
-    prompts: Prompts, question: str = "", context: str = "", reference: str = ""
+    prompts: JudgePrompts, question: str = "", context: str = "", reference: str = ""
 ) -> list[MaterialPiece]:
     """What a judge is shown beside outputs, as far as there is any."""
     given = {"question": question, "context": context, "reference": reference}
@@ -199,9 +201,9 @@ def compose_judge_request(
     own = [piece for piece in pieces if not isinstance(piece, SharedPiece)] if shared else pieces
     opening = ""
     if shared:
-        known, examples = fence_shared_pieces(shared, own)
+        known, examples = fence_shared_prompt_pieces(shared, own)
         opening = load_example_phrases(manner.prompts.language)["examples"].format(marker=known) + f"\n\n{examples}\n\n"
-    marker, material = fence_untrusted_pieces(own, salt, shared)
+    marker, material = fence_untrusted_prompt_pieces(own, salt, shared)
     return Request(
         dialogue=dialogue,
         # The material goes in last: nothing inside it is ever searched for places.
@@ -244,8 +246,9 @@ Dialogue = Generator[RequestRound, RoundReplies, R]
 MOST_FAULTS, LONGEST_FAULT = 20, 300
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplyReading(Generic[T]):
+class JudgeReplyReading(Generic[T]):
     """What was read: items by id, faults by id, or one reason why there is nothing at all."""
 
     items: Mapping[str, T] = field(default_factory=dict)
@@ -263,11 +266,13 @@ class JudgeQuestion(Generic[T]):
     """A request and how to read the reply to it."""
 
     request: Request
-    read: Callable[[str], ReplyReading[T]]
+    read: Callable[[str], JudgeReplyReading[T]]
     pieces: Sequence[MaterialPiece] = ()  # What of it a reply may quote, which is then not the judge's answer.
 
 
-def ask_judge_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts) -> Dialogue[list[ReplyReading[T]]]:
+def ask_judge_questions(
+    questions: Sequence[JudgeQuestion[T]], prompts: JudgePrompts
+) -> Dialogue[list[JudgeReplyReading[T]]]:
     """Ask all questions at once; those whose reply has a fault are asked once more, the fault named."""
     replies = yield tuple(question.request for question in questions)
     readings = [_read_judge_reply(question, reply, prompts) for question, reply in zip(questions, replies, strict=True)]
@@ -279,15 +284,17 @@ def ask_judge_questions(questions: Sequence[JudgeQuestion[T]], prompts: Prompts)
     return readings
 
 
-def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompts: Prompts) -> ReplyReading[T]:
+def _read_judge_reply(
+    question: JudgeQuestion[T], reply: Reply | NoReply, prompts: JudgePrompts
+) -> JudgeReplyReading[T]:
     if isinstance(reply, NoReply):
-        return ReplyReading(unread=explain_silent_judge(reply))
+        return JudgeReplyReading(unread=explain_silent_judge(reply))
     is_searched = question.pieces and may_reply_quote_material(reply.text, [one for _, _, one in question.pieces])
     reading = _read_own_answers_in_reply(question, reply.text) if is_searched else question.read(reply.text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
-            return ReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
+            return JudgeReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
     if reply.stop == "length" and (reading.faults or reading.data is None):
         # Prose that was cut off may have lost the second half of a number: none of it counts.
         items = reading.items if reading.data is not None else {}
@@ -295,15 +302,15 @@ def _read_judge_reply(question: JudgeQuestion[T], reply: Reply | NoReply, prompt
     return reading
 
 
-def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> ReplyReading[T]:
+def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeReplyReading[T]:
     """What the judge itself says: without quotations, and unread where it cannot be told which of two is one."""
     shown = JudgedMaterial([piece for _, _, piece in question.pieces])
     own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
-    reading = question.read(own)
+    reading = question.read(show_marks(own))
     given = {id: value for id, value in list_answer_values(reading.items).items() if value != ABSTAINED}
 
     def read_answers(rest: str) -> dict[str, Answer]:
-        others = question.read(rest)
+        others = question.read(show_marks(rest))
         refused = not others.items and find_judge_refusal(rest)
         return dict.fromkeys(given, ABSTAINED) if refused else list_answer_values(others.items)
 
@@ -318,7 +325,7 @@ def explain_silent_judge(reply: NoReply) -> Missing:
     return Missing("failed", f"judge failed: {reply.why}")
 
 
-def _build_reply_repair_prompt(request: Request, reading: ReplyReading[T], prompts: Prompts) -> Request:
+def _build_reply_repair_prompt(request: Request, reading: JudgeReplyReading[T], prompts: JudgePrompts) -> Request:
     """The same request with the faults named at its end, in our own words: the reply itself is not shown again.
 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
@@ -340,13 +347,13 @@ def _build_reply_repair_prompt(request: Request, reading: ReplyReading[T], promp
     return replace(request, messages=messages, settings=settings)
 
 
-def _merge_repaired_reply_reading(first: ReplyReading[T], second: ReplyReading[T]) -> ReplyReading[T]:
+def _merge_repaired_reply_reading(first: JudgeReplyReading[T], second: JudgeReplyReading[T]) -> JudgeReplyReading[T]:
     """What was read at first stands; the second reply answers only for what was wrong with the first."""
     items = {**{id: item for id, item in second.items.items() if id not in first.items}, **first.items}
     if second.unread:
         return replace(first, faults={id: fault for id, fault in first.faults.items() if id})
     faults = {id: fault for id, fault in second.faults.items() if id and id not in items}
-    return ReplyReading(items=items, faults=faults, data=second.data if first.data is None else first.data)
+    return JudgeReplyReading(items=items, faults=faults, data=second.data if first.data is None else first.data)
 
 
 def _shorten_judge_reply_fault(text: str) -> str:

@@ -12,11 +12,11 @@ from typing import Literal
 from evenhand.errors import Fault, JudgeError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import DerivedField, JsonField, JsonShape, SplitField, json_write_only_scalar
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding
 from evenhand.model.scale import CriterionScore, Missing, Scored
-from evenhand.model.score_map import ScoreMap
-from evenhand.model.scorecard import Answers, Judgment, Scorecard, Scores
+from evenhand.model.scorecard import Answers, Judgment, Scorecard, ScoreMap, Scores
 from evenhand.models.budget import Spending
 from evenhand.models.requests import EMBEDDED, NoReply, Reply, Request
 from evenhand.scoring.scores_json import scores_to_json
@@ -35,6 +35,7 @@ class Suggestion:
     severity: Severity
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputReview:
     """What one judge said about one output."""
@@ -129,6 +130,7 @@ class CascadeSavings:
     cost: Decimal | None  # US dollars; None where a price is unknown.
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class JudgedSample:
     """Scores with all that they rest on."""
@@ -156,7 +158,7 @@ class JudgedSample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairwiseJudgingStanding:
+class PairwiseJudgeStanding:
     """How one output did against the others: pairs won, tied and lost, over all judges."""
 
     output: str
@@ -177,7 +179,7 @@ class Preferences:
     """Every pair as every judge saw it, and how each output stands."""
 
     preferences: tuple[Preference, ...]
-    standings: tuple[PairwiseJudgingStanding, ...]
+    standings: tuple[PairwiseJudgeStanding, ...]
     calls: tuple[JudgeCall, ...]
     seed: int
     findings: Mapping[str, tuple[GuardFinding, ...]] = field(default_factory=dict)  # What guards found, by output.
@@ -217,7 +219,7 @@ JUDGING_JSON = Codec(
     shapes={
         Judgment: JUDGMENT_SHAPE,
         Preference: JsonShape(fields={"why_not": _NULL_IF_EMPTY, "gate": _NULL_IF_EMPTY}),
-        PairwiseJudgingStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
+        PairwiseJudgeStanding: JsonShape(derived={"rate": DerivedField(lambda one: one.rate)}),
         Spending: JsonShape(
             only=("requests", "input", "output", "cached", "cost", "unpriced", "replayed"),
             fields={
@@ -322,11 +324,11 @@ def map_review_to_people(review: OutputReview, maps: Mapping[str, ScoreMap]) -> 
 
 def refuse_foreign_score_maps(maps: Sequence[ScoreMap], known: Mapping[str, Sequence[str]]) -> None:
     """An error for maps of judges that are asked otherwise now; `known` are the fingerprints by judge."""
-    if faults := list(_list_foreign_score_maps(maps, known)):
+    if faults := list(_list_foreign_judge_maps(maps, known)):
         raise JudgeError(*faults)
 
 
-def _list_foreign_score_maps(maps: Sequence[ScoreMap], known: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
+def _list_foreign_judge_maps(maps: Sequence[ScoreMap], known: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
     for one in maps:
         if one.judge not in known:
             yield Fault(f"a map for {one.judge!r}, which is not a judge here", "remove it, or name the judge")

@@ -21,12 +21,12 @@ from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
 from evenhand.judging.prompts import Dialogue, JudgeSetup, R, T, load_prompts
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
 from evenhand.judging.traces import show_trace_to_judge
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import GuardFinding, Sample
 from evenhand.model.scale import to_exact_fraction
-from evenhand.model.score_map import ScoreMap
-from evenhand.model.scorecard import Answers, Review
-from evenhand.models.model_names import is_decision_model
+from evenhand.model.scorecard import Answers, Review, ScoreMap
+from evenhand.models.model_names import is_decision_model_name
 from evenhand.models.requests import Model, ModelSettings, NoReply, Reply, Request
 
 
@@ -57,10 +57,10 @@ class Cascade:
 
     def draws_sample(self, seed: int, content: str) -> bool:
         """Whether a sample that stands alone is in the random part: by a hash, so that it is the same each time."""
-        return place_in_draw(seed, content) < float(self.share)
+        return place_sample_in_cascade_draw(seed, content) < float(self.share)
 
 
-def place_in_draw(seed: int, content: str) -> float:
+def place_sample_in_cascade_draw(seed: int, content: str) -> float:
     """Where a sample stands in the random order of a cascade, from 0 to 1: by the seed and what the sample is."""
     digest = hashlib.sha256(f"cascade {seed} {content}".encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
@@ -168,7 +168,7 @@ class DialogueDriver:
                 async with asyncio.timeout_at(self._until):
                     reply = await self.model.ask(request)
         except ModelError as error:
-            reply = NoReply(why=str(error))
+            reply = NoReply(why=str(error), attempts=error.attempts)
         except TimeoutError:
             late = "" if self.deadline is None else f" of {self.deadline:g} s"
             reply = NoReply(why=f"missed its deadline{late}")
@@ -198,6 +198,7 @@ def _advance_dialogue(
 FALLBACK_REPLIES = 5  # Replies per question where logprobs were wanted and the server gives none.
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOpinion:
     """What one judge said, by output."""
@@ -234,7 +235,8 @@ async def ask_judge_opinion(
     rubric: Rubric, sample: Sample, outputs: Sequence[str], driver: DialogueDriver, how: JudgeOptions
 ) -> JudgeOpinion:
     """Ask about those of the outputs that the judge may score, all at once or side by side as method and `how` say."""
-    manner = replace(make_judge_dialogue_setup(driver.model, how), order=driver.order)
+    manner = make_judge_dialogue_setup(driver.model, how)
+    manner = replace(manner, order=driver.order) if driver.order else manner
     outputs = _list_outputs_judge_may_score(rubric, sample, outputs, manner.judge)
     reviews = _withhold_outputs_from_judge_prompt(rubric, sample, outputs) if how.refuse else {}
     outputs = [output for output in outputs if output not in reviews]
@@ -248,7 +250,7 @@ async def ask_judge_opinion(
         ask = partial(ask_judge_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
     elif how.samples > 1:
         ask = partial(ask_judge_sampled, replies=how.samples)
-    elif is_decision_model(manner.judge):
+    elif is_decision_model_name(manner.judge):
         ask = ask_judge_by_decisions
     elif judges_by_odds(manner.judge, how):
         ask = ask_judge_by_odds
@@ -271,7 +273,7 @@ async def ask_judge_opinion(
 
 def is_judge_asked_listwise(rubric: Rubric, judge: str, how: JudgeOptions) -> bool:
     """Whether a judge sees all outputs of a sample in one request."""
-    alone = how.each or how.logprobs or how.samples > 1 or is_decision_model(judge) or judges_by_odds(judge, how)
+    alone = how.each or how.logprobs or how.samples > 1 or is_decision_model_name(judge) or judges_by_odds(judge, how)
     return rubric.method.dialogue == "listwise" and not alone
 
 

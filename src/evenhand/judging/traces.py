@@ -17,7 +17,7 @@ from itertools import groupby, zip_longest
 
 from evenhand.judging.answer_form import list_questions_for_judge
 from evenhand.judging.fence import MaterialPiece
-from evenhand.judging.prompts import Prompts
+from evenhand.judging.prompts import JudgePrompts
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, ToolCall
 from evenhand.wording import pluralize_count
@@ -48,7 +48,7 @@ class JudgedTrace:
         return f"trace shortened for the judge: {calls}, {self.left_out:,} characters left out"
 
 
-def show_trace_to_judge(trace: OutputTrace, rubric: Rubric, prompts: Prompts) -> JudgedTrace:
+def show_trace_to_judge(trace: OutputTrace, rubric: Rubric, prompts: JudgePrompts) -> JudgedTrace:
     """The trace as the judges of a rubric see it: the same for every criterion."""
     terms = list_criteria_terms_for_judge(
         text
@@ -72,7 +72,7 @@ def show_trace_to_judge(trace: OutputTrace, rubric: Rubric, prompts: Prompts) ->
 
 
 def label_trace_for_prompt(
-    rubric: Rubric, trace: OutputTrace | None, prompts: Prompts, letter: str = ""
+    rubric: Rubric, trace: OutputTrace | None, prompts: JudgePrompts, letter: str = ""
 ) -> list[MaterialPiece]:
     """The trace of an output, or of the response with a letter, as material to judge; nothing where there is none."""
     if trace is None:
@@ -124,7 +124,7 @@ def _fit_call_parts_in_prompt(lengths: Sequence[int]) -> int:
 
 
 def _write_call_into_judge_prompt(
-    number: int, call: ToolCall, terms: Sequence[str], most: int, prompts: Prompts
+    number: int, call: ToolCall, terms: Sequence[str], most: int, prompts: JudgePrompts
 ) -> tuple[str, int]:
     """One call as text, and how many characters of it are left out."""
     lines, left_out = [prompts.say("trace_call", number=number, name=" ".join(call.name.split()))], 0
@@ -137,7 +137,7 @@ def _write_call_into_judge_prompt(
     return "\n".join(lines), left_out
 
 
-def _shorten_call_part_for_judge(text: str, terms: Sequence[str], most: int, prompts: Prompts) -> tuple[str, int]:
+def _shorten_call_part_for_judge(text: str, terms: Sequence[str], most: int, prompts: JudgePrompts) -> tuple[str, int]:
     """Beginning, end, and between them the passages with the rarest words of the criteria, in their order."""
     if len(text) <= most:
         return text, 0
@@ -190,7 +190,7 @@ def _choose_calls_for_prompt(texts: Sequence[str], terms: Sequence[str]) -> set[
     return kept
 
 
-def _join_prompt_calls(trace: OutputTrace, texts: Sequence[str], kept: set[int], prompts: Prompts) -> list[str]:
+def _join_prompt_calls(trace: OutputTrace, texts: Sequence[str], kept: set[int], prompts: JudgePrompts) -> list[str]:
     """The calls that fit, in order, and in place of the others which they were."""
     lines: list[str] = []
     for is_kept, places in groupby(range(len(texts)), key=lambda at: at in kept):
@@ -199,7 +199,7 @@ def _join_prompt_calls(trace: OutputTrace, texts: Sequence[str], kept: set[int],
     return lines
 
 
-def _say_trace_gap_in_prompt(trace: OutputTrace, places: Sequence[int], prompts: Prompts) -> str:
+def _say_trace_gap_in_prompt(trace: OutputTrace, places: Sequence[int], prompts: JudgePrompts) -> str:
     counts = Counter(trace.calls[at].name for at in places)
     names = [f"{name} ×{count}" for name, count in counts.most_common(MOST_NAMES)] + ["…"] * (len(counts) > MOST_NAMES)
     numbers = "–".join(dict.fromkeys(str(at + 1) for at in (places[0], places[-1])))

@@ -14,10 +14,10 @@ from pydantic import ValidationError
 
 from evenhand._version import __version__
 from evenhand.errors import EvenhandError, suggest_close_word_in_error
-from evenhand.mcp.tool_results import refuse_for_error, refuse_tool
+from evenhand.mcp.tool_results import refuse_tool, refuse_tool_for_error
 from evenhand.mcp.tools import AssistantTools
 from evenhand.models.connections import Connections
-from evenhand.workflows.assistant import AssistantProject
+from evenhand.workflows.assistant import ConfinedUserProject
 from evenhand.workflows.models import ConnectionOptions, open_user_connections
 
 INSTRUCTIONS = (
@@ -48,18 +48,20 @@ class AssistantServer(MCPServer[Any]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, EvenhandError):
-                return refuse_for_error(error.__cause__)
+                return refuse_tool_for_error(error.__cause__)
             if isinstance(error.__cause__, ValidationError):
-                return refuse_tool(_tell_wrong_arguments(error.__cause__), f"{name} takes {', '.join(known[name])}")
+                return refuse_tool(
+                    _tell_wrong_tool_arguments(error.__cause__), f"{name} takes {', '.join(known[name])}"
+                )
             raise
 
 
-def _tell_wrong_arguments(error: ValidationError) -> list[str]:
+def _tell_wrong_tool_arguments(error: ValidationError) -> list[str]:
     found = [(".".join(map(str, one["loc"])), one["msg"].lower()) for one in error.errors(include_url=False)]
     return [f"{where}: {what}" for where, what in found]
 
 
-def build_assistant_server(project: AssistantProject, connections: Connections) -> AssistantServer:
+def build_assistant_server(project: ConfinedUserProject, connections: Connections) -> AssistantServer:
     """The server with the tools of a project."""
     server = AssistantServer(
         "evenhand", title="Evenhand", instructions=INSTRUCTIONS, version=__version__, log_level="WARNING"
@@ -70,7 +72,7 @@ def build_assistant_server(project: AssistantProject, connections: Connections) 
     return server
 
 
-async def serve_assistant_over_stdio(project: AssistantProject, connect: ConnectionOptions) -> None:
+async def serve_assistant_over_stdio(project: ConfinedUserProject, connect: ConnectionOptions) -> None:
     """Answer on standard input and output until the assistant closes them."""
     async with open_user_connections(connect) as connections:
         await build_assistant_server(project, connections).run_stdio_async()
@@ -78,7 +80,7 @@ async def serve_assistant_over_stdio(project: AssistantProject, connect: Connect
 
 @asynccontextmanager
 async def open_assistant_over_http(
-    project: AssistantProject, connections: Connections
+    project: ConfinedUserProject, connections: Connections
 ) -> AsyncIterator[Callable[..., Awaitable[None]]]:
     """An ASGI application that answers requests, each for itself. Whoever mounts it has checked who calls."""
     server = build_assistant_server(project, connections)

@@ -28,13 +28,13 @@ def refuse_tool(lines: Sequence[str], next_step: str) -> CallToolResult:
     return CallToolResult(content=[TextContent(text="\n".join(told))], is_error=True)
 
 
-def refuse_for_error(error: EvenhandError) -> CallToolResult:
+def refuse_tool_for_error(error: EvenhandError) -> CallToolResult:
     """Each fault with its place and what would work, and the next step for its kind."""
     lines = str(error).splitlines() or [type(error).__name__]
-    return refuse_tool([shorten_text_to_line(line, 500) for line in lines[:MOST_LINES]], _choose_next_step(error))
+    return refuse_tool([shorten_text_to_line(line, 500) for line in lines[:MOST_LINES]], _choose_next_tool_step(error))
 
 
-def _choose_next_step(error: EvenhandError) -> str:
+def _choose_next_tool_step(error: EvenhandError) -> str:
     if isinstance(error, ModelError):
         return "the judge could not be asked: wait and call again, or name another judge; there is no score"
     if isinstance(error, StoreError):
@@ -46,7 +46,7 @@ def _choose_next_step(error: EvenhandError) -> str:
     return "tell the user what is said here"
 
 
-def list_next_outputs(plan: Json) -> list[str]:
+def list_next_outputs_in_tool_result(plan: Json) -> list[str]:
     """What to label, from the JSON of `labels next`, and how wide the intervals are now and then."""
     outputs, drawn = plan["outputs"], plan["drawn"]
     lines = [f"label {pluralize_count(len(outputs), 'output')} (batch {drawn['batch']}), drawn from {drawn['left']:,}"]
@@ -57,10 +57,10 @@ def list_next_outputs(plan: Json) -> list[str]:
     ]
     if len(outputs) > MOST_LINES:
         lines.append(f"  and {len(outputs) - MOST_LINES:,} more")
-    return lines + [_tell_expected_width(one) for one in plan["widths"][:MOST_LINES]]
+    return lines + [_tell_width_in_tool_result(one) for one in plan["widths"][:MOST_LINES]]
 
 
-def list_rubric_changes(found: Json) -> list[str]:
+def list_rubric_changes_in_tool_result(found: Json) -> list[str]:
     """What came of `align`, from its JSON: the edits that were kept, or why none was."""
     before, after = (format_percent(found[name]["estimate"]) for name in ("error_before", "error_after"))
     lines = ["kept:" if found["kept"] else f"the present rubric stands: {found['why']}"]
@@ -71,32 +71,32 @@ def list_rubric_changes(found: Json) -> list[str]:
     return [*lines, *([f"{new} in the data, not written to a file"] if new else [])]
 
 
-def _tell_expected_width(one: Json) -> str:
+def _tell_width_in_tool_result(one: Json) -> str:
     what = f"{one['kind']} of {one['variant']}" + (f" − {one['control']}" if one["control"] else "")
     now, then = ("none" if one[name] is None else format_number(one[name]) for name in ("now", "then"))
     return f"width of the 95% interval, {what}: now {now}, about {then} with {one['at']:,} labelled"
 
 
-def summarize_scores(scores: Json, judgments: Sequence[Json] = ()) -> list[str]:
+def summarize_scores_in_tool_result(scores: Json, judgments: Sequence[Json] = ()) -> list[str]:
     """The scorecards in a few lines each: score, grade, what moved it, what is missing, how each criterion came out."""
     lines: list[str] = []
     for card in scores["scorecards"][:MOST_LINES]:
         own = [one for one in judgments if one["output"] == card["id"]]
-        lines += [_head_of_card(card), *(f"  {line}" for line in _list_moves(card))]
-        lines += [f"  {line}" for line in _list_criteria(card, own)[:MOST_LINES]]
+        lines += [_head_of_tool_result_card(card), *(f"  {line}" for line in _list_moves_in_tool_result(card))]
+        lines += [f"  {line}" for line in _list_criteria_in_tool_result(card, own)[:MOST_LINES]]
     if scores["ranking"]:
         lines.append("ranking: " + ", ".join(f"{one['rank'] or '–'} {one['id']}" for one in scores["ranking"]))
     return lines + [f"note: {shorten_text_to_line(note)}" for note in scores["notes"][:3]]
 
 
-def _head_of_card(card: Json) -> str:
+def _head_of_tool_result_card(card: Json) -> str:
     score = "no score: incomplete" if card["score"] is None else f"score {card['score']:g}"
     grade = " ".join(filter(None, (card["grade"], card["label"] and f"({card['label']})")))
     verdict = None if card["score"] is None else card["verdict"]
     return f"{card['id']}: " + ", ".join(filter(None, (score, grade, verdict)))
 
 
-def _list_moves(card: Json) -> list[str]:
+def _list_moves_in_tool_result(card: Json) -> list[str]:
     """What the steps after the first did, what failed, what is missing."""
     first, *moves = card["steps"] or [None]
     lines = [f"before deductions and bonuses: {first['after']:g}"] if moves and first["after"] is not None else []
@@ -108,17 +108,17 @@ def _list_moves(card: Json) -> list[str]:
     return lines + [f"note: {shorten_text_to_line(note)}" for note in card["notes"][:3]]
 
 
-def _list_criteria(card: Json, judgments: Sequence[Json]) -> list[str]:
+def _list_criteria_in_tool_result(card: Json, judgments: Sequence[Json]) -> list[str]:
     reasons = {one["criterion"]: one["reason"] for one in judgments if one["score"] is not None}
     return [
-        f"{id}: {_word_score(value)}"
+        f"{id}: {_word_score_in_tool_result(value)}"
         + (f" – {shorten_text_to_line(reasons[id], LONGEST_REASON)}" if reasons.get(id) else "")
         for id, value in card["criteria"].items()
         if value is not None
     ]
 
 
-def _word_score(value: object) -> str:
+def _word_score_in_tool_result(value: object) -> str:
     return (
         {True: "yes", False: "no"}[value]
         if isinstance(value, bool)
@@ -128,7 +128,7 @@ def _word_score(value: object) -> str:
     )
 
 
-def shorten_scores(scores: Json) -> dict[str, Any]:
+def shorten_scores_in_tool_result(scores: Json) -> dict[str, Any]:
     """The scores as data, without steps and texts that explain_scorecard gives."""
     kept = (
         "id",
@@ -151,11 +151,14 @@ def shorten_scores(scores: Json) -> dict[str, Any]:
     }
 
 
-def explain_scores(scores: Json, judgments: Sequence[Json] = ()) -> list[str]:
+def explain_scores_in_tool_result(scores: Json, judgments: Sequence[Json] = ()) -> list[str]:
     """Every step in a sentence, and why each criterion got its score."""
     lines: list[str] = []
     for card in scores["scorecards"]:
-        lines += [_head_of_card(card), *([f"  {card['grade']}: {card['description']}"] if card["description"] else [])]
+        lines += [
+            _head_of_tool_result_card(card),
+            *([f"  {card['grade']}: {card['description']}"] if card["description"] else []),
+        ]
         lines += [f"  {step['why']}" for step in card["steps"]]
         for review in card["reviews"] or ():
             lines += [f"  {review['judge']}: {step['why']}" for step in review["steps"]]
@@ -163,14 +166,14 @@ def explain_scores(scores: Json, judgments: Sequence[Json] = ()) -> list[str]:
         lines += [f"  missing: {one['criterion']} ({one['why']})" for one in card["missing"]]
         lines += [f"  note: {note}" for note in card["notes"]]
         own = [one for one in judgments if one["output"] == card["id"]]
-        lines += [f"  {line}" for one in own for line in _explain_judgment(one)]
+        lines += [f"  {line}" for one in own for line in _explain_judgment_in_tool_result(one)]
     return [
         shorten_text_to_line(line, 600) if not line.startswith("  ") else f"  {shorten_text_to_line(line, 600)}"
         for line in lines
     ]
 
 
-def _explain_judgment(one: Json) -> list[str]:
+def _explain_judgment_in_tool_result(one: Json) -> list[str]:
     if one["score"] is None:
         return [f"{one['judge']} on {one['criterion']}: no score ({one['why_not']})"]
     quotes = [quote["text"] for quote in one["evidence"]] + [f"absent: {text}" for text in one["absent"]]
@@ -178,7 +181,7 @@ def _explain_judgment(one: Json) -> list[str]:
     return [said + "".join(f" “{shorten_text_to_line(text, LONGEST_REASON)}”" for text in quotes[:3])]
 
 
-def describe_rubric(rubric: Rubric) -> list[str]:
+def describe_rubric_in_tool_result(rubric: Rubric) -> list[str]:
     """What a rubric asks: criteria with levels, red flags, bonuses, gates."""
     lines = [f"{rubric.name} (method {rubric.method.name}): {rubric.about or rubric.method.about}"]
     for criterion in rubric.leaves.values():
@@ -191,6 +194,6 @@ def describe_rubric(rubric: Rubric) -> list[str]:
     return lines
 
 
-def count_faults(count: int) -> str:
+def count_faults_in_tool_result(count: int) -> str:
     """So many faults, in words."""
     return pluralize_count(count, "fault")

@@ -19,13 +19,13 @@ from evenhand.guards.personal_data import mask_data
 from evenhand.judging.results import judge_panel_reviews_to_json
 from evenhand.mcp.tool_results import (
     answer_tool,
-    count_faults,
-    describe_rubric,
-    explain_scores,
-    list_next_outputs,
-    list_rubric_changes,
-    shorten_scores,
-    summarize_scores,
+    count_faults_in_tool_result,
+    describe_rubric_in_tool_result,
+    explain_scores_in_tool_result,
+    list_next_outputs_in_tool_result,
+    list_rubric_changes_in_tool_result,
+    shorten_scores_in_tool_result,
+    summarize_scores_in_tool_result,
 )
 from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Spending
@@ -34,17 +34,17 @@ from evenhand.runs.execute import RunProgress
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.wording import format_dollar_amount
 from evenhand.workflows.align import AlignOptions, encode_alignment
-from evenhand.workflows.assistant import AssistantProject, find_stored_evaluation, judge_project_work
+from evenhand.workflows.assistant import ConfinedUserProject, find_stored_evaluation, judge_project_work
 from evenhand.workflows.compare import CompareTerms
 from evenhand.workflows.compare import compare_runs as compare_stored_runs
 from evenhand.workflows.inputs import parse_user_input_number
-from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
+from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, next_labels_to_json
 from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.plan import plan_run
 from evenhand.workflows.rubric import list_rubrics as list_shipped_rubrics
 from evenhand.workflows.run import RunOptions, run
 from evenhand.workflows.score import score as score_answers
-from evenhand.workflows.sent_inputs import align_sent_run
+from evenhand.workflows.sent_inputs import align_run_for_service
 from evenhand.workflows.subjects import SubjectEvaluation, store_subject_evaluation
 from evenhand.workflows.trust import encode_run_trust, measure_trust
 
@@ -82,7 +82,7 @@ JudgeNames = Annotated[list[str], Field(description="As in openai/NAME; empty: t
 class AssistantTools:
     """The tools over one project; what was not stored is remembered as long as the server runs."""
 
-    project: AssistantProject
+    project: ConfinedUserProject
     connections: Connections
     cards: OrderedDict[str, tuple[Json, list[Json]]] = field(default_factory=OrderedDict)
     numbers: count[int] = field(default_factory=lambda: count(1))
@@ -149,21 +149,23 @@ class AssistantTools:
         """Every step of a score in a sentence, and why each criterion got its own."""
         if id in self.cards:
             scores, judgments = self.cards[id]
-            return answer_tool(explain_scores(scores, judgments), {"scores": scores, "judgments": judgments})
+            return answer_tool(
+                explain_scores_in_tool_result(scores, judgments), {"scores": scores, "judgments": judgments}
+            )
         if id.startswith("card-"):
             raise InputError(
                 Fault(f"{id[:40]!r} is not remembered", "judge or score again, with a subject to store it", ("id",))
             )
         found = find_stored_evaluation(self.project, id)
-        lines = [f"evaluation {found.id} of {found.subject}, {found.at}", *_tell_history(found)]
-        return answer_tool([*lines, *explain_scores({"scorecards": [found.scorecard]})], found.to_json())
+        lines = [f"evaluation {found.id} of {found.subject}, {found.at}", *_tell_history_to_assistant(found)]
+        return answer_tool([*lines, *explain_scores_in_tool_result({"scorecards": [found.scorecard]})], found.to_json())
 
     def list_rubrics(
         self, name: Annotated[str, Field(description="One of them, or a .yaml file: its questions and levels.")] = ""
     ) -> CallToolResult:
         """The rubrics that ship; with a name, what that one asks."""
         if name:
-            return _show_rubric(self.project.load_project_rubric(name))
+            return _show_rubric_to_assistant(self.project.load_project_rubric(name))
         library = list_shipped_rubrics()
         found = [{"name": one.name, "method": one.method.name, "criteria": [*one.leaves]} for one in library.rubrics]
         lines = [f"{one['name']} ({one['method']}): {', '.join(one['criteria'])}" for one in found]
@@ -177,7 +179,11 @@ class AssistantTools:
             checked = self.project.check_project_rubric(rubric)
         except RubricError as error:
             faults = [str(fault) for fault in error.faults]
-            lines = [f"not valid: {count_faults(len(faults))}", *faults, "next: correct what is named, check again"]
+            lines = [
+                f"not valid: {count_faults_in_tool_result(len(faults))}",
+                *faults,
+                "next: correct what is named, check again",
+            ]
             return answer_tool(lines, {"valid": False, "faults": faults, "warnings": []})
         warnings = [str(fault) for fault in checked.warnings]
         lines = [f"valid, for the method {checked.method}" if checked.method else "a valid method"]
@@ -220,11 +226,11 @@ class AssistantTools:
     ) -> CallToolResult:
         """Which outputs people should label next. People label, not you: a label of yours says nothing about them."""
         given = self.project.read_project_work(labels) if labels else None
-        data = encode_next_labels(choose_labels(self.project.store, run, n, labels=given))
+        data = next_labels_to_json(choose_labels(self.project.store, run, n, labels=given))
         # The texts are for people: the file that the command writes has them.
         outputs = [{name: one[name] for name in NEXT_OUTPUT_FIELDS} for one in data["outputs"]]
         more = f"evenhand labels next {run} -n {n}{' --labels ' + labels if labels else ''} -o FILE, to fill in"
-        return answer_tool(list_next_outputs(data), {**data, "outputs": outputs}, more)
+        return answer_tool(list_next_outputs_in_tool_result(data), {**data, "outputs": outputs}, more)
 
     async def align_run(
         self,
@@ -232,14 +238,15 @@ class AssistantTools:
         labels: Annotated[str, Field(description="A .jsonl file in the project; empty: those kept with the run.")] = "",
         rubric: Annotated[str, Field(description="The file that the run asked by; empty: as its eval names it.")] = "",
         proposer: Annotated[str, Field(description="A model that proposes edits; empty: examples and a map.")] = "",
+        judges: Annotated[list[str], Field(description="Asked instead of the run's; an imported run needs them.")] = [],  # noqa: B006
     ) -> CallToolResult:
         """Try edits of the rubric of a run, and keep one if its judges then answer more like people. May cost money."""
         given = self.project.read_project_work(labels) if labels else None
         named = str(self.project.find_project_file(rubric)) if rubric else None
         connect = ConnectionOptions(dollars=self.project.dollars)
-        options = AlignOptions(rubric=named, proposer=proposer or None, connect=connect)
+        options = AlignOptions(rubric=named, proposer=proposer or None, judges=tuple(judges), connect=connect)
         with self.project.confine_eval_files():
-            report = await align_sent_run(
+            report = await align_run_for_service(
                 self.project.store,
                 run,
                 given,
@@ -247,7 +254,9 @@ class AssistantTools:
                 find_judge_faults=self.project.find_foreign_judge_faults,
             )
         data = encode_alignment(report)
-        return answer_tool(list_rubric_changes(data), data, f"evenhand align {run} --labels FILE -o better.yaml")
+        return answer_tool(
+            list_rubric_changes_in_tool_result(data), data, f"evenhand align {run} --labels FILE -o better.yaml"
+        )
 
     async def run_eval(
         self,
@@ -264,9 +273,9 @@ class AssistantTools:
         if plan:
             with self.project.confine_eval_files():
                 planned = await plan_run(eval, options=options)
-            return answer_tool(_tell_plan(planned), planned, f"evenhand run {file} --plan")
+            return answer_tool(_tell_plan_to_assistant(planned), planned, f"evenhand run {file} --plan")
         with self.project.confine_eval_files():
-            done = await run(eval, options=options, watch=_report_progress_to(ctx))
+            done = await run(eval, options=options, watch=_report_progress_to_assistant(ctx))
         data = {"run": done.id, "state": done.state, "exit_code": done.exit_code, "decision": done.head["decision"]}
         more = f"evenhand report {done.id} --html -o report.html; compare_runs(control={done.id!r})"
         return answer_tool(str(done).splitlines(), {**data, "why_stopped": done.why_stopped}, more)
@@ -283,16 +292,23 @@ class AssistantTools:
         self.cards[id] = scores, judgments
         if len(self.cards) > CARDS_KEPT:
             self.cards.popitem(last=False)
-        lines = summarize_scores(scores, judgments)
+        lines = summarize_scores_in_tool_result(scores, judgments)
         if any(card["score"] is None for card in scores["scorecards"]):
             lines.append("incomplete: answer what is missing or ask another judge; never fill in a middle value")
         if evaluation:
-            lines += [*_tell_history(evaluation), f"stored as evaluation {id}; evenhand history {evaluation.subject}"]
-        data = {"id": id, **shorten_scores(scores), **(evaluation.history_to_json() if evaluation else {})}
+            lines += [
+                *_tell_history_to_assistant(evaluation),
+                f"stored as evaluation {id}; evenhand history {evaluation.subject}",
+            ]
+        data = {
+            "id": id,
+            **shorten_scores_in_tool_result(scores),
+            **(evaluation.history_to_json() if evaluation else {}),
+        }
         return answer_tool(lines, data, f"explain_scorecard(id={id!r})")
 
 
-def _tell_history(evaluation: SubjectEvaluation) -> list[str]:
+def _tell_history_to_assistant(evaluation: SubjectEvaluation) -> list[str]:
     strayed = [f"for review: {one}" for one in evaluation.consistency.strayed]
     lines = [f"history of {evaluation.subject}: {line}" for line in strayed or [str(evaluation.consistency)]]
     if evaluation.changed:
@@ -300,7 +316,7 @@ def _tell_history(evaluation: SubjectEvaluation) -> list[str]:
     return lines + ([f"the same as {evaluation.same_as}: both count once"] if evaluation.same_as else [])
 
 
-def _show_rubric(rubric: Rubric) -> CallToolResult:
+def _show_rubric_to_assistant(rubric: Rubric) -> CallToolResult:
     criteria = [
         {"id": one.id, "asks": one.asks, "scale": str(one.scale), "weight": float(one.weight)}
         for one in rubric.leaves.values()
@@ -310,10 +326,10 @@ def _show_rubric(rubric: Rubric) -> CallToolResult:
         for name, some in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses))
     }
     data = {"name": rubric.name, "method": rubric.method.name, "criteria": criteria, **statements}
-    return answer_tool(describe_rubric(rubric), data)
+    return answer_tool(describe_rubric_in_tool_result(rubric), data)
 
 
-def _tell_plan(planned: Json) -> list[str]:
+def _tell_plan_to_assistant(planned: Json) -> list[str]:
     lines = [f"{planned['samples']:,} samples"]
     for one in planned["judges"]:
         cost = "unknown" if one["cost"] is None else format_dollar_amount(one["cost"])
@@ -321,7 +337,7 @@ def _tell_plan(planned: Json) -> list[str]:
     return [*lines, "nothing was asked"]
 
 
-def _report_progress_to(context: Context[Any, Any]) -> Any:
+def _report_progress_to_assistant(context: Context[Any, Any]) -> Any:
     """A watcher that tells whoever asked how far a run has come."""
 
     @asynccontextmanager

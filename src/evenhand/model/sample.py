@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from evenhand.errors import Fault, InputError
+from evenhand.model.quick_init import set_slots_directly
 
 DEFAULT_SAMPLE_ID = "sample"
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One input with its outputs, by name, as far as there are any; authors maps an output to who wrote it."""
@@ -54,6 +56,7 @@ class OutputTrace:
     turns: int | None = None
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VariantOutput:
     """One output with how it came about. What is None was not measured."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -11,6 +12,7 @@ from numbers import Integral
 from typing import Literal, get_args
 
 from evenhand.errors import Fault, RubricError
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.wording import format_fraction
 
 Number = int | float | Decimal | Fraction
@@ -49,6 +51,7 @@ def to_exact_fraction(value: Number) -> Fraction:
     return Fraction(value) if value else Fraction(0)
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True)
 class Scored:
     """An answer on a criterion's scale."""
@@ -228,9 +231,18 @@ class Scale:
         fault = self.find_fault(value)
         return Missing.unreadable(fault, format_fraction(value)) if fault else Scored(value)
 
+    def _find_band(self, named: object) -> ScaleBand | None:
+        """The band of that name; else the only one that it fits in another case, or as "Band B"."""
+        exact = next((band for band in self.bands if band.id == named), None)
+        if exact is not None or not isinstance(named, str):
+            return exact
+        spelt = re.sub(r"\Aband\s+", "", named.strip(" .:*\"'\n").casefold())
+        fits = [band for band in self.bands if band.id.casefold() == spelt]
+        return fits[0] if len(fits) == 1 else None
+
     def _read_band(self, answer: Mapping[object, object]) -> CriterionScore:
         named = answer.get("band")
-        band = next((band for band in self.bands if band.id == named), None)
+        band = self._find_band(named)
         if band is None:
             known = ", ".join(band.id for band in self.bands)
             return Missing.unreadable(f"… is not a band, which are {known}", _scale_value_as_text(named))

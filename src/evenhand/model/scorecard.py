@@ -1,4 +1,4 @@
-"""Judgments and answers about an output, and the scorecard that comes of them, with every step."""
+"""Judgments and answers about an output, maps of their scores, and the scorecard with every step."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
+from evenhand.errors import Fault, InputError
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing
 from evenhand.wording import round_number_half_away
@@ -60,6 +62,7 @@ class ReviewerScore:
     whole: CriterionScore | None = None
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scorecard:
     """All that came out for one output. `exact` decides; `score` is what is shown."""
@@ -105,7 +108,7 @@ class Scorecard:
 
 
 @dataclass(frozen=True, slots=True)
-class RankedOutput:
+class RankedScorecard:
     """A place in a ranking; incomplete scorecards have none."""
 
     rank: int | None
@@ -122,6 +125,7 @@ class RankedOutput:
         return float(self.exact) if self.decimals is None else round_number_half_away(self.exact, self.decimals)
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Scores:
     """The scorecards of several outputs under one rubric, and their ranking where there are two or more."""
@@ -129,7 +133,7 @@ class Scores:
     rubric: Rubric
     fingerprint: str
     scorecards: tuple[Scorecard, ...]
-    ranking: tuple[RankedOutput, ...] | None = None
+    ranking: tuple[RankedScorecard, ...] | None = None
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, id: str) -> Scorecard:
@@ -151,6 +155,7 @@ class Scores:
         return ", ".join([*shown, *([f"and {more:,} more"] if more else [])])
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """Everything said about one output: criterion scores, statements found, and what was claimed."""
@@ -167,6 +172,7 @@ class Answers:
     claims: Mapping[str, object] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()  # Those of the notes that name an id which the rubric does not have.
+    unknown_red_flags: tuple[str, ...] = ()  # Found, but not among the rubric's: they take nothing off.
     remark: str = ""  # What was written about the output as a whole.
     whole: CriterionScore | None = None  # A score for the whole, asked beside the criteria; it decides nothing.
 
@@ -182,6 +188,7 @@ class Review:
     weight: Fraction = Fraction(1)
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A quotation, and where in the output it stands."""
@@ -200,6 +207,7 @@ class AnswerSpread:
     how: str  # "replies"; "logprobs" or "probabilities" where the model told how likely each answer was.
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgment:
     """One judge's answer on one criterion of one output."""
@@ -254,3 +262,35 @@ class PanelDisagreement:
     harshness: tuple[ReviewerHarshness, ...] = ()
     dissent: tuple[ReviewerDissent, ...] = ()
     silent: tuple[tuple[str, str], ...] = ()
+
+
+MAPPED_DECIMALS = 4  # Of a mapped score: beyond, a map knows nothing.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreMap:
+    """Points between which the map is straight, and beyond which it is level; it never falls.
+
+    `fingerprint` is that of the judge asked about the rubric as it was when people's labels were held against it.
+    """
+
+    judge: str
+    criterion: str
+    fingerprint: str
+    points: tuple[tuple[Fraction, Fraction], ...]
+
+    def __post_init__(self) -> None:
+        said, people = ([point[side] for point in self.points] for side in (0, 1))
+        if not self.points or said != sorted(set(said)) or people != sorted(people):
+            what = f"the map of {self.judge} on {self.criterion} must rise: {len(self.points)} points"
+            raise InputError(Fault(what, "as in points: [[1, 1.4], [5, 4.6]]"))
+
+    def map_score(self, score: Fraction) -> Fraction:
+        """What people would say where the judge says this."""
+        (first, lowest), (last, highest) = self.points[0], self.points[-1]
+        if score <= first or score >= last:
+            return lowest if score <= first else highest
+        place = next(number for number, (said, _) in enumerate(self.points) if said >= score)
+        (low, below), (high, above) = self.points[place - 1], self.points[place]
+        exact = below + (above - below) * (score - low) / (high - low)
+        return Fraction(round(exact * 10**MAPPED_DECIMALS), 10**MAPPED_DECIMALS)

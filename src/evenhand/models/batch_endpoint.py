@@ -15,9 +15,10 @@ from urllib.parse import quote
 
 from evenhand.errors import Fault, JudgeError
 from evenhand.files.parsing import decode_plain_json, encode_plain_json
+from evenhand.models.http_connection import HttpAnswer
 from evenhand.models.remote_model import LOGPROBS_SIZE, RemoteModel
 from evenhand.models.requests import Reply, read_provider_object, read_provider_text, read_token_count
-from evenhand.models.server_answers import HttpAnswer, ServerProblem
+from evenhand.models.server_answers import ServerProblem
 
 FIND_WINDOW = 1800.0  # Seconds that a batch may have been created before or after we meant to: clocks differ.
 _MOST_PAGES = 50
@@ -48,7 +49,7 @@ class BatchView:
     failure: ServerProblem | None = None  # Why none of it was answered.
 
 
-class BatchEndpoint:
+class ProviderBatchEndpoint:
     """The batches of one model. Problems are values: whoever follows a batch decides what to do about them."""
 
     most_lines = 10_000  # Of one batch. The providers take 50,000 and 100,000; all of a batch is read at once.
@@ -83,7 +84,7 @@ class BatchEndpoint:
             return encode_plain_json({"requests": [{"custom_id": id, "params": body} for id, body in named]}).encode()
         call = {"method": "POST", "url": "/v1/chat/completions"}
         lines = "".join(f"{encode_plain_json({'custom_id': id, **call, 'body': body})}\n" for id, body in named)
-        content, form = _build_upload(mark, lines.encode())
+        content, form = _build_provider_upload(mark, lines.encode())
         file = await self._fetch("POST", "/files", form, content=content)
         if isinstance(file, ServerProblem):
             return file
@@ -252,20 +253,20 @@ def _view_anthropic_batch(data: Mapping[str, object]) -> BatchView:
         is_over=over,
         total=total,
         answered=(total or 0) - counts.get("processing", 0),
-        created=_read_time(data.get("created_at")),
+        created=_read_provider_time(data.get("created_at")),
         files=files,
         failure=gone,
     )
 
 
-def _read_time(value: object) -> float | None:
+def _read_provider_time(value: object) -> float | None:
     try:
         return datetime.fromisoformat(value).timestamp() if isinstance(value, str) else None
     except (ValueError, OverflowError):
         return None
 
 
-def _build_upload(mark: str, lines: bytes) -> tuple[str, bytes]:
+def _build_provider_upload(mark: str, lines: bytes) -> tuple[str, bytes]:
     """The type and the body of a form with a file of requests; the mark is in no line break, so it can bound them."""
     edge = f"--{mark}"
     head = (

@@ -45,7 +45,7 @@ class Spending:
     replayed: int = 0
 
 
-def add_spending(several: Sequence[Spending]) -> Spending:
+def add_model_spending(several: Sequence[Spending]) -> Spending:
     """What several have used together; the cost is unknown where that of one of them is."""
     counts = ("requests", "input", "output", "cached", "unpriced", "replayed")
     known = [one.cost for one in several if one.cost is not None]
@@ -98,19 +98,19 @@ class ModelTally:
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetAmount:
+class ModelBudgetAmount:
     """Part of a budget: dollars and tokens, neither below 0."""
 
     money: Decimal = Decimal(0)
     tokens: int = 0
 
-    def __add__(self, other: BudgetAmount) -> BudgetAmount:
-        return BudgetAmount(self.money + other.money, self.tokens + other.tokens)
+    def __add__(self, other: ModelBudgetAmount) -> ModelBudgetAmount:
+        return ModelBudgetAmount(self.money + other.money, self.tokens + other.tokens)
 
-    def __sub__(self, other: BudgetAmount) -> BudgetAmount:
-        return BudgetAmount(max(self.money - other.money, Decimal(0)), max(self.tokens - other.tokens, 0))
+    def __sub__(self, other: ModelBudgetAmount) -> ModelBudgetAmount:
+        return ModelBudgetAmount(max(self.money - other.money, Decimal(0)), max(self.tokens - other.tokens, 0))
 
-    def covers(self, other: BudgetAmount) -> bool:
+    def covers(self, other: ModelBudgetAmount) -> bool:
         """Whether it is enough for another."""
         return self.money >= other.money and self.tokens >= other.tokens
 
@@ -118,7 +118,7 @@ class BudgetAmount:
 class BudgetSource(Protocol):
     """The one place that hands out slices of a budget to many processes."""
 
-    async def take_budget(self, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAmount:
+    async def take_budget(self, short: ModelBudgetAmount, unspent: ModelBudgetAmount) -> ModelBudgetAmount:
         """A slice that covers what is short, given what is left of those before; a BudgetError where there is none.
 
         Nothing, after a moment, where somebody else may leave some.
@@ -136,7 +136,7 @@ class BudgetClaim:
 
 
 @dataclass(slots=True)
-class BudgetLedger:
+class ModelBudgetLedger:
     """Keeps the sums, and says no once the budget is used or about to be."""
 
     prices: Prices | None
@@ -191,11 +191,11 @@ class BudgetLedger:
         return found
 
     @property
-    def unspent(self) -> BudgetAmount:
+    def unspent(self) -> ModelBudgetAmount:
         """What is left of the budget beside calls under way, in what it bounds."""
         budget, (money, tokens) = self.budget or Budget(), self._count_spent()
-        whole = BudgetAmount(budget.money or Decimal(0), budget.tokens or 0)
-        return whole - BudgetAmount(money + self._claimed_money, tokens + self._claimed_tokens)
+        whole = ModelBudgetAmount(budget.money or Decimal(0), budget.tokens or 0)
+        return whole - ModelBudgetAmount(money + self._claimed_money, tokens + self._claimed_tokens)
 
     async def _claim_or_take_more(self, name: str, request: Request) -> BudgetClaim:
         """The claim of a request; while what is here does not reach for it, more is taken from the source."""
@@ -208,9 +208,11 @@ class BudgetLedger:
                 except BudgetError:
                     claim, budget = self._estimate_claim(name, request), self.budget or Budget()
                 money, tokens = claim.money * (budget.money is not None), claim.tokens * (budget.tokens is not None)
-                self.add_budget(await self.source.take_budget(BudgetAmount(money, tokens) - self.unspent, self.unspent))
+                self.add_budget(
+                    await self.source.take_budget(ModelBudgetAmount(money, tokens) - self.unspent, self.unspent)
+                )
 
-    def add_budget(self, more: BudgetAmount) -> None:
+    def add_budget(self, more: ModelBudgetAmount) -> None:
         """Let so much more be spent."""
         if self.budget is not None:
             money, tokens = self.budget.money, self.budget.tokens
@@ -220,7 +222,7 @@ class BudgetLedger:
                 tokens=None if tokens is None else tokens + more.tokens,
             )
 
-    def take_unspent(self) -> BudgetAmount:
+    def take_unspent(self) -> ModelBudgetAmount:
         """Give back what is left: no more may be spent than was."""
         given, budget = self.unspent, self.budget
         if budget is not None:

@@ -17,7 +17,7 @@ LONGEST_PAUSE = 30.0  # Seconds before the probe; no longer than one attempt may
 
 
 @dataclass(slots=True)
-class CircuitBreaker:
+class ModelCircuitBreaker:
     """Watches how the attempts to ask one model end; an answer of any kind, also an error, is a sign of life."""
 
     name: str

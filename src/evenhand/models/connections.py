@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import EvenhandError, Fault, JudgeError
 from evenhand.files.python_functions import hash_python_function, read_python_object_version
-from evenhand.models.budget import Budget, BudgetLedger, BudgetSource, Spending
-from evenhand.models.circuit_breaker import CircuitBreaker
+from evenhand.models.budget import Budget, BudgetSource, ModelBudgetLedger, Spending
+from evenhand.models.circuit_breaker import ModelCircuitBreaker
 from evenhand.models.function_model import (
     FunctionModel,
     GgufModel,
@@ -21,8 +21,8 @@ from evenhand.models.function_model import (
     load_model_function,
     name_function_model,
 )
-from evenhand.models.hidden_keys import collect_keys_to_hide
-from evenhand.models.limits import Clock, Limits, RateLimiter, RequestGate, RequestPace, ServerState
+from evenhand.models.hidden_keys import collect_api_keys_to_hide
+from evenhand.models.limits import Clock, Limits, ModelRateLimiter, ModelRequestGate, ModelRequestPace, ServerState
 from evenhand.models.model_names import (
     PROVIDERS,
     EmbeddedRules,
@@ -46,7 +46,7 @@ from evenhand.models.requests import (
 from evenhand.models.shared_limits import ModelShare, SharedLimits
 
 if TYPE_CHECKING:
-    from evenhand.models.server_answers import HttpClient
+    from evenhand.models.http_client import ModelHttpClient
 
 
 class Connections:
@@ -72,12 +72,12 @@ class Connections:
         self._environ = environ
         self._limits = limits or Limits()
         self._clock = clock or Clock()
-        self._secrets = collect_keys_to_hide(environ)
-        self._ledger = BudgetLedger(prices, budget)
-        self._http: HttpClient | None = None
+        self._secrets = collect_api_keys_to_hide(environ)
+        self._ledger = ModelBudgetLedger(prices, budget)
+        self._http: ModelHttpClient | None = None
         self._is_shut = False
         self._servers: dict[str, ServerState] = {}
-        self._breakers: list[CircuitBreaker] = []
+        self._breakers: list[ModelCircuitBreaker] = []
         self._shared: SharedLimits | None = None
         self._shares: dict[str, ModelShare] = {}
         self._models: dict[str, ChainedModel] = {}
@@ -90,7 +90,7 @@ class Connections:
         self._shared = shared
         return self
 
-    def share_budget(self, source: BudgetSource) -> BudgetLedger:
+    def share_budget(self, source: BudgetSource) -> ModelBudgetLedger:
         """Take what may be spent from a source, slice by slice, beside its own budget; where that is kept."""
         self._ledger.source = source
         return self._ledger
@@ -148,13 +148,13 @@ class Connections:
             elif isinstance(meant, GgufFile):
                 model = GgufModel(name, meant.path)
             else:
+                from evenhand.models.http_client import ModelHttpClient  # For those who need it.
                 from evenhand.models.remote_model import RemoteModel, ServerLink
-                from evenhand.models.server_answers import HttpClient  # They load aiohttp.
 
-                self._http = self._http or HttpClient(self._limits.largest_reply)
+                self._http = self._http or ModelHttpClient(self._limits.largest_reply)
                 origin = parse_server_url_origin(meant.base)
                 server = self._find_server(origin)
-                breaker = CircuitBreaker(name, self._limits.attempt_seconds, self._clock)
+                breaker = ModelCircuitBreaker(name, self._limits.attempt_seconds, self._clock)
                 self._breakers.append(breaker)
                 share = None if self._shared is None else self._open_share(name, origin, self._shared)
                 line = ServerLink(self._http, server, breaker, self._limits, self._clock, self._secrets, share)
@@ -190,7 +190,7 @@ class Connections:
             breaker.shut()
 
     @property
-    def ledger(self) -> BudgetLedger:
+    def ledger(self) -> ModelBudgetLedger:
         """Where all that is asked is counted, for whoever asks by another way."""
         return self._ledger
 
@@ -226,7 +226,7 @@ class Connections:
         if self._recorder is not None:
             middleware.insert(0, partial(self._recorder.ask_and_record_reply, model.name))
         if isinstance(model, FunctionModel):
-            breaker = CircuitBreaker(model.name, self._limits.attempt_seconds, self._clock)
+            breaker = ModelCircuitBreaker(model.name, self._limits.attempt_seconds, self._clock)
             self._breakers.append(breaker)
             middleware += [self._find_server(model.name).gate.limit_requests, breaker.refuse_when_open]
         return ChainedModel(model, middleware)
@@ -237,9 +237,9 @@ class Connections:
             limits, clock = self._limits, self._clock
             requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
             self._servers[origin] = ServerState(
-                gate=RequestGate(limits.concurrency, pace=RequestPace(limits.concurrency)),
-                requests=RateLimiter(requests, clock) if requests else None,
-                tokens=RateLimiter(tokens, clock) if tokens else None,
+                gate=ModelRequestGate(limits.concurrency, pace=ModelRequestPace(limits.concurrency)),
+                requests=ModelRateLimiter(requests, clock) if requests else None,
+                tokens=ModelRateLimiter(tokens, clock) if tokens else None,
             )
             if self._is_shut:
                 self._servers[origin].gate.shut()
@@ -319,7 +319,7 @@ async def send_model_probe_request(connections: Connections, name: str) -> Model
         reachable=True,
         offers=offers,
         model=reply.model if remote is not None else "",
-        structured=_fits_probe(reply.text, decides) and (remote is None or remote.keeps_to_schemas),
+        structured=_fits_probed_model(reply.text, decides) and (remote is None or remote.keeps_to_schemas),
         logprobs=bool(reply.places) if remote is not None or reply.places else None,
         seed=remote.takes_seeds if remote is not None else None,
         seconds=reply.seconds,
@@ -327,7 +327,7 @@ async def send_model_probe_request(connections: Connections, name: str) -> Model
     )
 
 
-def _fits_probe(text: str, decides: bool) -> bool:
+def _fits_probed_model(text: str, decides: bool) -> bool:
     """Whether the answer to the small question has the form that was asked for."""
     try:
         said = json.loads(text)

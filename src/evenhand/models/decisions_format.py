@@ -24,7 +24,7 @@ KEY_HEADER = ("Authorization", "Bearer {}")
 MOST_QUESTIONS = 400  # In one request.
 
 
-def find_request_fault(request: Request) -> str:
+def find_model_request_fault(request: Request) -> str:
     """Why such a model cannot be asked this; empty where it can."""
     if not request.questions:
         return "a decision model answers the criteria of a rubric and writes no text: name another, as in openai/NAME"
@@ -38,20 +38,20 @@ def build_request_body(model: str, request: Request, accepted: AcceptedParameter
     return {
         "model": model,
         "input": [{"role": message.role, "content": message.text} for message in request.messages],
-        "questions": [_build_question(one) for one in request.questions],
+        "questions": [_build_wire_question(one) for one in request.questions],
     }
 
 
-def _build_question(question: DecisionQuestion) -> dict[str, object]:
+def _build_wire_question(question: DecisionQuestion) -> dict[str, object]:
     asked: dict[str, object] = {"type": question.kind, "name": question.name, "instructions": question.asks}
     if question.kind == "choice":
-        asked["choices"] = [_describe_option("value", *option) for option in question.options]
+        asked["choices"] = [_describe_wire_option("value", *option) for option in question.options]
     elif question.kind == "score":
-        asked["levels"] = [_describe_option("label", *option) for option in question.options]
+        asked["levels"] = [_describe_wire_option("label", *option) for option in question.options]
     return asked
 
 
-def _describe_option(key: str, label: str, meaning: str) -> dict[str, object]:
+def _describe_wire_option(key: str, label: str, meaning: str) -> dict[str, object]:
     return {key: label, "description": meaning} if meaning else {key: label}
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
 from evenhand.files.python_functions import import_by_python_path
-from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
+from evenhand.models.hidden_keys import ModelSecrets, hide_api_keys_in_reply
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import FunctionPath
 from evenhand.models.openai_format import build_request_body, parse_model_reply_body
@@ -77,8 +77,8 @@ class FunctionModel:
         if isinstance(answer, Reply) and isinstance(answer.text, str):
             reply = answer if answer.seconds or answer.recorded else replace(answer, seconds=took)
             if len(reply.text) > QUICK_TEXT:
-                return await asyncio.to_thread(hide_keys_in_reply, reply, self._secrets)
-            return hide_keys_in_reply(reply, self._secrets)
+                return await asyncio.to_thread(hide_api_keys_in_reply, reply, self._secrets)
+            return hide_api_keys_in_reply(reply, self._secrets)
         why = f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply"
         raise RefusedError(why, always=True)
 

@@ -35,7 +35,7 @@ _PASSWORD_FIELD = re.compile(r"passw(?:or)?d\Z|pwd\Z|\Apass\Z", re.IGNORECASE)
 _SECRET_FIELD = re.compile(r".*(?:token|secret)|(?:.*[_-])?(?:api_?)?key|sig(?:nature)?", re.IGNORECASE)
 
 
-def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> ModelSecrets:
+def collect_api_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> ModelSecrets:
     """The secrets in an environment: our keys, the variables in `sent`, passwords in addresses, and what its name
     says is one.
     """
@@ -44,12 +44,12 @@ def collect_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -
         if _SECRET_VARIABLE.fullmatch(name) and len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha():
             known.append(value)
         elif name.upper().endswith("_URL"):
-            for spelt in _list_address_secrets(value):
+            for spelt in _list_provider_address_secrets(value):
                 known += spelt, unquote(spelt), unquote_plus(spelt)  # And as the server knows it.
     return ModelSecrets(known)
 
 
-def _list_address_secrets(url: str) -> Iterator[str]:
+def _list_provider_address_secrets(url: str) -> Iterator[str]:
     """The password of an address, and what names in its query say is one or a token."""
     with suppress(ValueError):
         yield urlsplit(url).password or ""
@@ -69,7 +69,7 @@ class ModelSecrets:
         """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
         text = self.remove_keys(text[:_LONGEST_READ])[:_LONGEST]
         for key in self.list_keys():
-            text = _hide_key_pieces(text.replace(key, HIDDEN), key)
+            text = _hide_api_key_pieces(text.replace(key, HIDDEN), key)
         text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
         line = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
         return line if len(line) <= 300 else line[:299] + "…"
@@ -82,7 +82,7 @@ class ModelSecrets:
         """A text as it came, unless it repeats a whole key, in whatever form."""
         if not any(self.keys):
             return text
-        return remove_written_keys(text, tuple(key for key in self.list_keys() if len(key) >= _PIECE), HIDDEN)
+        return remove_written_api_keys(text, tuple(key for key in self.list_keys() if len(key) >= _PIECE), HIDDEN)
 
     def remove_from_data(self, data: object) -> object:
         """Plain data without keys in any of its texts."""
@@ -95,7 +95,7 @@ class ModelSecrets:
         return [self.remove_from_data(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
-def hide_keys_in_reply(reply: Reply, secrets: ModelSecrets) -> Reply:
+def hide_api_keys_in_reply(reply: Reply, secrets: ModelSecrets) -> Reply:
     """The reply, unless whoever answered put a key into it: a reply is stored and shown."""
     tokens = "".join(place.token for place in reply.places)
     likely = [token for place in reply.places for token, _ in place.likely]
@@ -111,7 +111,7 @@ def hide_keys_in_reply(reply: Reply, secrets: ModelSecrets) -> Reply:
     )
 
 
-def _hide_key_pieces(text: str, key: str) -> str:
+def _hide_api_key_pieces(text: str, key: str) -> str:
     """The text with every stretch that eight or more characters of the key cover hidden."""
     covered = bytearray(len(text))
     for start in range(len(key) - _PIECE + 1):
@@ -144,17 +144,17 @@ _PERCENT = re.compile(  # The bytes of one character.
 _BETWEEN_BYTES = re.compile(r"[-:,;._%]+|\\x?|0x(?=[0-9a-f]{2})", re.IGNORECASE)
 
 
-def remove_written_keys(text: str, keys: tuple[str, ...], hidden: str) -> str:
+def remove_written_api_keys(text: str, keys: tuple[str, ...], hidden: str) -> str:
     """The text with every spelling of a key in it replaced; to the letter the same where there is none."""
     spans: list[tuple[int, int]] = []
-    forms = _list_key_spellings(keys)
-    plain = _read_without_unseen(text)
-    for reading in _list_key_readings(plain):
+    forms = _list_api_key_spellings(keys)
+    plain = _read_api_key_without_unseen(text)
+    for reading in _list_api_key_readings(plain):
         read = reading.read(plain)
         found = [form for form in getattr(forms, reading.finds) if form in read]
         if found:
-            spans += _locate_key_spellings(text, reading, found)
-    return _replace_key_places(text, sorted(spans), hidden)
+            spans += _locate_api_key_spellings(text, reading, found)
+    return _replace_api_key_places(text, sorted(spans), hidden)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,19 +172,19 @@ class _KeySpellings:
     bytes: tuple[str, ...]  # In hexadecimal.
 
 
-def _read_escape(found: re.Match[str]) -> str:
+def _read_escaped_api_key(found: re.Match[str]) -> str:
     if found["high"]:
         return chr(0x10000 + ((int(found["high"], 16) - 0xD800) << 10) + int(found["low"], 16) - 0xDC00)
     code = found["code"] or found["byte"]
     return chr(int(code, 16)) if code else found["sign"] or ""
 
 
-def _read_percent(found: re.Match[str]) -> str:
+def _read_percent_encoded_api_key(found: re.Match[str]) -> str:
     return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
 
 @dataclass(frozen=True, slots=True)
-class _KeyReading:
+class _ApiKeyReading:
     """A way to read a text from which unseen characters are gone, and which spellings are found in it."""
 
     finds: Literal["letters", "decoded", "bytes"]
@@ -193,21 +193,21 @@ class _KeyReading:
     def read(self, plain: str) -> str:
         for step in self.steps:
             plain = step.pattern.sub(step.write, plain)
-        return _lower_bytes(plain) if self.finds == "bytes" else plain
+        return _lower_api_key_bytes(plain) if self.finds == "bytes" else plain
 
 
 _SKIP_UNSEEN = _ReadingStep(_UNSEEN, "")
-_UNESCAPE = _ReadingStep(_ESCAPED, _read_escape)
+_UNESCAPE = _ReadingStep(_ESCAPED, _read_escaped_api_key)
 # Until nothing changes any more, in all but made-up cases: what is encoded twice, or looks encoded in the key itself.
-_DECODE = (_UNESCAPE, _ReadingStep(_PERCENT, _read_percent)) * 3 + (_SKIP_UNSEEN,)
+_DECODE = (_UNESCAPE, _ReadingStep(_PERCENT, _read_percent_encoded_api_key)) * 3 + (_SKIP_UNSEEN,)
 _JOIN_BYTES = _ReadingStep(_BETWEEN_BYTES, "")
-_AS_IS = _KeyReading("letters")
-_DECODED = _KeyReading("decoded", _DECODE)
-_AS_BYTES = _KeyReading("bytes", (_JOIN_BYTES,))
-_DECODED_BYTES = _KeyReading("bytes", (*_DECODE, _JOIN_BYTES))
+_AS_IS = _ApiKeyReading("letters")
+_DECODED = _ApiKeyReading("decoded", _DECODE)
+_AS_BYTES = _ApiKeyReading("bytes", (_JOIN_BYTES,))
+_DECODED_BYTES = _ApiKeyReading("bytes", (*_DECODE, _JOIN_BYTES))
 
 
-def _list_key_readings(plain: str) -> Iterator[_KeyReading]:
+def _list_api_key_readings(plain: str) -> Iterator[_ApiKeyReading]:
     yield _AS_IS
     yield _AS_BYTES
     if "%" in plain or "\\" in plain:
@@ -215,21 +215,21 @@ def _list_key_readings(plain: str) -> Iterator[_KeyReading]:
         yield _DECODED_BYTES
 
 
-def _read_without_unseen(text: str) -> str:
+def _read_api_key_without_unseen(text: str) -> str:
     parts = (text[at : at + _READ_AT_ONCE] for at in range(0, len(text), _READ_AT_ONCE))
     return "".join(_UNSEEN.sub("", part) for part in parts)  # In parts: between two of them others have their turn.
 
 
-def _lower_bytes(text: str) -> str:
+def _lower_api_key_bytes(text: str) -> str:
     return text.replace("\u0130", "i").lower()  # The one letter that would become two.
 
 
-def _locate_key_spellings(text: str, reading: _KeyReading, forms: list[str]) -> Iterator[tuple[int, int]]:
+def _locate_api_key_spellings(text: str, reading: _ApiKeyReading, forms: list[str]) -> Iterator[tuple[int, int]]:
     """The places in the text of what a reading of it has."""
     starts, ends, read = list(range(len(text))), list(range(1, len(text) + 1)), text
     for step in (_SKIP_UNSEEN, *reading.steps):
-        read, starts, ends = _read_with_places(read, starts, ends, step)
-    read = _lower_bytes(read) if reading.finds == "bytes" else read
+        read, starts, ends = _read_api_key_with_places(read, starts, ends, step)
+    read = _lower_api_key_bytes(read) if reading.finds == "bytes" else read
     for form in forms:
         at = read.find(form)
         while at >= 0:
@@ -237,7 +237,7 @@ def _locate_key_spellings(text: str, reading: _KeyReading, forms: list[str]) -> 
             at = read.find(form, at + 1)
 
 
-def _read_with_places(
+def _read_api_key_with_places(
     text: str, starts: list[int], ends: list[int], step: _ReadingStep
 ) -> tuple[str, list[int], list[int]]:
     parts: list[str] = []
@@ -254,7 +254,7 @@ def _read_with_places(
     return "".join((*parts, text[last:])), new_starts + starts[last:], new_ends + ends[last:]
 
 
-def _replace_key_places(text: str, spans: list[tuple[int, int]], hidden: str) -> str:
+def _replace_api_key_places(text: str, spans: list[tuple[int, int]], hidden: str) -> str:
     parts: list[str] = []
     last = 0
     for start, end in spans:
@@ -265,10 +265,10 @@ def _replace_key_places(text: str, spans: list[tuple[int, int]], hidden: str) ->
 
 
 @lru_cache(maxsize=16)
-def _list_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
-    written = [text for key in keys for text in _list_key_texts(key)]
+def _list_api_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
+    written = [text for key in keys for text in _list_api_key_texts(key)]
     both = [text for key in written for text in (key, key[::-1])]
-    letters = {form for text in both for form in _iterate_key_spellings(text) if len(form) >= _SHORTEST}
+    letters = {form for text in both for form in _iterate_api_key_spellings(text) if len(form) >= _SHORTEST}
     # Where its letters are apart, a backslash of the key itself is no escape of the next one.
     read = {_DECODED.read(one) for form in letters for one in (form, form.replace("\\", ""))}
     decoded = letters | {form for form in read if len(form) >= _SHORTEST}
@@ -276,13 +276,13 @@ def _list_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
     return _KeySpellings(tuple(letters), tuple(decoded), tuple(in_hex))
 
 
-def _list_key_texts(key: str) -> set[str]:
+def _list_api_key_texts(key: str) -> set[str]:
     """A key as it is encoded: bare, and with what it has between its letters, lines ended in either way."""
     lines = key.replace("\r\n", "\n")
     return {_UNSEEN.sub("", key), key, lines, lines.replace("\n", "\r\n")}
 
 
-def _iterate_key_spellings(text: str) -> Iterator[str]:
+def _iterate_api_key_spellings(text: str) -> Iterator[str]:
     raw = text.encode()
     for letters in (text, text.replace(" ", "+")):  # A form on the web writes a space as a plus.
         bare = _UNSEEN.sub("", letters)  # As the text is read.

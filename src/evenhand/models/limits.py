@@ -48,7 +48,7 @@ ROUNDS_HELD = 8  # Before more is tried once more.
 
 
 @dataclass(slots=True)
-class RequestPace:
+class ModelRequestPace:
     """Finds how many calls at once a server gains from: beyond that they only wait in its queue.
 
     It goes by replies per second, in rounds of at least as many replies as calls may be under way: twice as many where
@@ -109,7 +109,7 @@ class RequestPace:
 
 
 @dataclass(slots=True)
-class RequestGate:
+class ModelRequestGate:
     """Lets so many in at once: half as many after an overload, slowly more again with every success.
 
     With a pace, no more than the server gains from.
@@ -117,7 +117,7 @@ class RequestGate:
 
     most: int
     room: float = math.inf  # Below `most` after an overload, or where others have the rest.
-    pace: RequestPace | None = None
+    pace: ModelRequestPace | None = None
     _inside: int = 0
     _halvings: int = 0
     _shut: bool = False
@@ -208,7 +208,7 @@ class RequestGate:
 
 
 @dataclass(slots=True)
-class RateLimiter:
+class ModelRateLimiter:
     """Spreads what is asked evenly over the minute."""
 
     _per_minute: float
@@ -232,9 +232,9 @@ class RateLimiter:
 class ServerState:
     """One server as all models on it share it."""
 
-    gate: RequestGate
-    requests: RateLimiter | None
-    tokens: RateLimiter | None
+    gate: ModelRequestGate
+    requests: ModelRateLimiter | None
+    tokens: ModelRateLimiter | None
     answered: bool = False  # Whether it ever did: if not, it is more likely not there than busy.
     offers: tuple[str, ...] | None = None
     listing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -243,7 +243,7 @@ class ServerState:
 _FIRST, _LONGEST = 0.5, 30.0
 
 
-def parse_retry_after(headers: Mapping[str, str], wall: float) -> float | None:
+def parse_provider_retry_after(headers: Mapping[str, str], wall: float) -> float | None:
     """The seconds a server asks to wait; None where it does not say, or says what cannot be."""
     milliseconds = _parse_server_wait_number(headers.get("retry-after-ms"))
     if milliseconds is not None:
@@ -259,7 +259,7 @@ def parse_retry_after(headers: Mapping[str, str], wall: float) -> float | None:
     return then - wall if then > wall else None
 
 
-def compute_retry_wait(asked: float | None, retries: int, clock: Clock) -> float:
+def compute_model_retry_wait(asked: float | None, retries: int, clock: Clock) -> float:
     """The wait before the next try: as asked and a little more, or doubled each time; spread out by chance."""
     if asked:
         return asked * (1 + 0.1 * clock.chance())

@@ -94,7 +94,7 @@ def parse_model_name(
     elif colon and kind in ("openai-compatible", "anthropic-compatible", "openai-decisions-compatible"):
         served = _resolve_compatible_model(name, "openai" if kind.startswith("openai") else "anthropic", rest, environ)
     if served is not None:
-        return replace(served, wire="decisions") if is_decision_model(name) else served
+        return replace(served, wire="decisions") if is_decision_model_name(name) else served
     if colon and kind == "replay" and rest:
         return ReplayFile(Path(rest))
     if colon and kind in ("gguf", "gguf-decisions") and rest:
@@ -115,7 +115,7 @@ def parse_model_name(
     raise _make_unknown_model_error(name, f"{what}; {hint}" if hint.startswith("did") else what)
 
 
-def is_decision_model(name: str) -> bool:
+def is_decision_model_name(name: str) -> bool:
     """Whether a name is of a model that answers with probabilities and writes nothing."""
     return name.startswith(DECISION_MODELS)
 

@@ -155,11 +155,13 @@ class ReplayModel:
         if reply is None:
             whose = f" of {self._model}" if self._model else ""
             cut = f" ({self._record.cut})" if self._record.cut else ""
-            raise RefusedError(
+            missing = RefusedError(
                 f"{self.name}: the record {self._record.path} has no reply{whose} to this request (dialogue "
                 f"{request.dialogue!r}): rubric, texts, prompts and settings must be those of the recording{cut}",
                 always=True,
             )
+            missing.attempts = 0
+            raise missing
         return reply
 
 

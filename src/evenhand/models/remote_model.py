@@ -9,25 +9,24 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
 
-from evenhand.errors import BusyError, RefusedError, suggest_known_word_in_error
+from evenhand.errors import BusyError, ModelError, RefusedError, suggest_known_word_in_error
 from evenhand.files.parsing import decode_plain_json, encode_plain_json
 from evenhand.models import anthropic_format, decisions_format, openai_format
-from evenhand.models.circuit_breaker import CircuitBreaker
-from evenhand.models.hidden_keys import ModelSecrets, hide_keys_in_reply
-from evenhand.models.limits import Clock, Limits, ServerState, compute_retry_wait
+from evenhand.models.circuit_breaker import ModelCircuitBreaker
+from evenhand.models.hidden_keys import ModelSecrets, hide_api_keys_in_reply
+from evenhand.models.http_client import ModelHttpClient
+from evenhand.models.http_connection import HttpAnswer, HttpFailure
+from evenhand.models.limits import Clock, Limits, ServerState, compute_model_retry_wait
 from evenhand.models.model_names import OPENAI_BASE, ModelAddress, WireFormat
 from evenhand.models.requests import Reply, Request, estimate_input_tokens, read_provider_object
 from evenhand.models.server_answers import (
     AcceptedParameters,
-    HttpAnswer,
-    HttpClient,
-    HttpFailure,
     ServerProblem,
     drop_refused_request_parameter,
-    explain_error_in_http_response,
-    explain_http_error_status,
-    explain_http_failure,
-    explain_unreadable_http_response,
+    explain_error_in_model_response,
+    explain_model_error_status,
+    explain_model_http_failure,
+    explain_unreadable_model_response,
     merge_accepted_request_parameters,
 )
 from evenhand.models.shared_limits import ModelShare
@@ -43,9 +42,9 @@ _QUICK_BODY = 20_000  # Bytes that are read at once; a larger answer is read in 
 class ServerLink:
     """What all models of one set of connections share, and the server of this one."""
 
-    http: HttpClient
+    http: ModelHttpClient
     server: ServerState
-    breaker: CircuitBreaker
+    breaker: ModelCircuitBreaker
     limits: Limits
     clock: Clock
     secrets: ModelSecrets
@@ -97,7 +96,7 @@ class RemoteModel:
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""
-        if self.decides and (fault := decisions_format.find_request_fault(request)):
+        if self.decides and (fault := decisions_format.find_model_request_fault(request)):
             raise RefusedError(f"{self.name}: {fault}", always=True)
         course = _RequestAttempts(request, self.accepted, self._make(self._address.model, request, self.accepted))
         sent = encode_plain_json(course.body).encode()
@@ -110,7 +109,12 @@ class RemoteModel:
                 course.accepted, course.body = less, self.build_body(request, less)
                 sent = encode_plain_json(course.body).encode()
                 continue
-            await self._line.clock.sleep(await self._wait_before_retry(course, outcome))
+            try:
+                wait = await self._wait_before_retry(course, outcome)
+            except ModelError as error:
+                error.attempts = course.attempts
+                raise
+            await self._line.clock.sleep(wait)
             course.retries += 1
 
     @property
@@ -150,11 +154,11 @@ class RemoteModel:
     def _check_status(self, answer: HttpAnswer | HttpFailure) -> HttpAnswer | ServerProblem:
         line = self._line
         if isinstance(answer, HttpFailure):
-            return explain_http_failure(answer, line.server.answered)
+            return explain_model_http_failure(answer, line.server.answered)
         line.server.answered = True
         if 200 <= answer.status < 300:
             return answer
-        return explain_http_error_status(answer, line.secrets, line.clock.wall())
+        return explain_model_error_status(answer, line.secrets, line.clock.wall())
 
     def read_answer(
         self, given: HttpAnswer | HttpFailure, *, attempts: int = 1, seconds: float = 0.0
@@ -169,9 +173,9 @@ class RemoteModel:
         try:
             data = decode_plain_json(answer.body)
         except (ValueError, RecursionError) as problem:
-            return explain_unreadable_http_response(answer.body, problem)
+            return explain_unreadable_model_response(answer.body, problem)
         if isinstance(data, dict) and data.get("error"):
-            return explain_error_in_http_response(data, line.secrets)
+            return explain_error_in_model_response(data, line.secrets)
         request_id = next((answer.headers[name] for name in _REQUEST_IDS if name in answer.headers), None)
         try:
             reply = self._read(data, request_id, attempts, seconds)
@@ -179,7 +183,7 @@ class RemoteModel:
             reply = "it is nested too deep"
         if isinstance(reply, str):
             return ServerProblem("busy", f"the answer cannot be read: {reply}")
-        return hide_keys_in_reply(reply, line.secrets) if any(line.secrets.keys) else reply
+        return hide_api_keys_in_reply(reply, line.secrets) if any(line.secrets.keys) else reply
 
     def drop_parameter(
         self, sent: AcceptedParameters, body: Mapping[str, object], problem: ServerProblem
@@ -292,7 +296,7 @@ class RemoteModel:
             raise BusyError(f"{self.name}: {problem.why}")
         if course.retries >= limits.retries:
             raise BusyError(f"{self.name}: {problem.why}, {tries}; try again later")
-        wait = compute_retry_wait(problem.wait, course.retries, clock)
+        wait = compute_model_retry_wait(problem.wait, course.retries, clock)
         if clock.now() - course.began + wait >= limits.total_seconds:
             asked = f"; the server asks to wait {problem.wait:,.0f} s" if problem.wait else ""
             raise BusyError(

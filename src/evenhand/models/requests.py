@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from json.encoder import encode_basestring_ascii
 from typing import Any, Literal, Protocol
 
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.scale import Criterion
 
 EMBEDDED = "embedded"  # The name of the judge that goes by rules.
@@ -17,6 +18,7 @@ Role = Literal["system", "user", "assistant"]
 StopReason = Literal["end", "length", "refusal", "unknown"]
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn. `repeats` marks a text that many requests begin with, so that a server may keep it.
@@ -61,6 +63,7 @@ class DecisionQuestion:
     options: tuple[tuple[str, str], ...] = ()
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """One question to a model, with all that decides the answer."""
@@ -116,6 +119,7 @@ def _begin_request_key(  # noqa: PLR0913, PLR0917 - all that tells one beginning
     return hashlib.sha256(begun.encode()), _encode_asked({"model": model, "repeat": repeat, "schema": None, **sampling})
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenUsage:
     """Tokens as the server counted them; None where it did not say."""
@@ -134,6 +138,7 @@ class TokenLogprobs:
     likely: tuple[tuple[str, float], ...]
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model answered."""
@@ -210,7 +215,7 @@ def estimate_input_tokens(request: Request) -> int:
     return sum(len(text.encode("utf-8", "replace")) for text in texts) // 3 + 1
 
 
-def join_repeated_beginning(request: Request) -> str:
+def join_repeated_prompt_beginning(request: Request) -> str:
     """What of a request many others begin with, too."""
     begins = ""
     for message in request.messages:

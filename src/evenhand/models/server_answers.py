@@ -1,9 +1,7 @@
-"""Exchanges over HTTP, bounded in size, and what a server's answer means: values, an error to retry or report."""
+"""What a server's answer means: values, an error to retry or report."""
 
 from __future__ import annotations
 
-import asyncio
-import io
 import json
 import re
 from collections.abc import Mapping
@@ -11,29 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-import aiohttp
-
 from evenhand.models.hidden_keys import ModelSecrets
-from evenhand.models.limits import parse_retry_after
+from evenhand.models.http_connection import HttpAnswer, HttpFailure
+from evenhand.models.limits import parse_provider_retry_after
 from evenhand.models.requests import read_provider_object
-
-
-@dataclass(frozen=True, slots=True)
-class HttpAnswer:
-    """What a server sent back."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class HttpFailure:
-    """That no whole answer came: too late, cut off, too large, nobody there, or for a reason that will not change."""
-
-    why: str
-    kind: Literal["late", "cut", "large", "unreached", "final"]
-
 
 ProblemKind = Literal["busy", "absent", "refused", "unaccepted", "missing", "denied"]
 
@@ -59,7 +38,7 @@ class ServerProblem:
     said: str = field(default="", repr=False)  # The server's own words, for finding such a parameter only.
 
 
-def explain_unreadable_http_response(body: bytes, problem: ValueError | RecursionError) -> ServerProblem:
+def explain_unreadable_model_response(body: bytes, problem: ValueError | RecursionError) -> ServerProblem:
     """Why an answer is no JSON."""
     if not body.strip():
         return ServerProblem("busy", "the answer is empty")
@@ -70,7 +49,7 @@ def explain_unreadable_http_response(body: bytes, problem: ValueError | Recursio
     return ServerProblem("busy", "the answer is not JSON")
 
 
-def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
+def explain_model_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
     """What a missing answer means. A server that never answered is more likely not there than busy."""
     if cut.kind in ("final", "large"):
         return ServerProblem("refused", cut.why, always=cut.kind == "final")
@@ -79,7 +58,7 @@ def explain_http_failure(cut: HttpFailure, answered: bool) -> ServerProblem:
     return ServerProblem("busy", cut.why, overloaded=cut.kind == "late")
 
 
-def explain_http_error_status(answer: HttpAnswer, secrets: ModelSecrets, wall: float) -> ServerProblem:
+def explain_model_error_status(answer: HttpAnswer, secrets: ModelSecrets, wall: float) -> ServerProblem:
     """What a status that is not 2xx means."""
     if 300 <= answer.status < 400:
         try:
@@ -91,15 +70,15 @@ def explain_http_error_status(answer: HttpAnswer, secrets: ModelSecrets, wall: f
     try:
         fault = _parse_server_fault(json.loads(answer.body.decode("utf-8-sig")))
     except (ValueError, RecursionError):
-        fault = _ServerFault(_read_server_error_page(answer.body))
-    return _classify_server_fault(answer.status, fault, secrets, parse_retry_after(answer.headers, wall))
+        fault = _ServerFault(_read_provider_error_page(answer.body))
+    return _classify_provider_fault(answer.status, fault, secrets, parse_provider_retry_after(answer.headers, wall))
 
 
-def explain_error_in_http_response(data: object, secrets: ModelSecrets) -> ServerProblem:
+def explain_error_in_model_response(data: object, secrets: ModelSecrets) -> ServerProblem:
     """What an error object inside an answer of status 200 means."""
     fault = _parse_server_fault(data)
     status = int(fault.code) if fault.code.isdecimal() and len(fault.code) == 3 else _STATUS_OF.get(fault.type, 500)
-    return _classify_server_fault(status, fault, secrets, None)
+    return _classify_provider_fault(status, fault, secrets, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +89,7 @@ class _ServerFault:
     param: str = ""
 
 
-def _classify_server_fault(
+def _classify_provider_fault(
     status: int, fault: _ServerFault, secrets: ModelSecrets, wait: float | None
 ) -> ServerProblem:
     said = secrets.hide_keys(fault.message)
@@ -135,34 +114,34 @@ def _parse_server_fault(data: object) -> _ServerFault:
     outer = read_provider_object(data)
     inner = outer.get("error", outer)
     if isinstance(inner, str):
-        return _ServerFault(inner, code=_read_server_fault_text(outer.get("code")))
+        return _ServerFault(inner, code=_read_provider_fault_text(outer.get("code")))
     found = read_provider_object(inner)
     if "detail" in found:
-        return _parse_server_fault_detail(found["detail"])
-    texts = {name: _read_server_fault_text(value) for name, value in found.items()}
+        return _parse_provider_fault_detail(found["detail"])
+    texts = {name: _read_provider_fault_text(value) for name, value in found.items()}
     message = texts.get("message") or texts.get("error") or texts.get("msg") or ""
     return _ServerFault(message, texts.get("type", ""), texts.get("code", ""), texts.get("param", ""))
 
 
-def _parse_server_fault_detail(detail: object) -> _ServerFault:
+def _parse_provider_fault_detail(detail: object) -> _ServerFault:
     """Faults as FastAPI lists them: place and message, without the input, which would name every parameter."""
     if not isinstance(detail, list):
         return _ServerFault(
-            _read_server_fault_text(detail) or _read_server_fault_text(read_provider_object(detail).get("message"))
+            _read_provider_fault_text(detail) or _read_provider_fault_text(read_provider_object(detail).get("message"))
         )
     entries: list[Mapping[str, object]] = [read_provider_object(entry) for entry in detail[:5]]
     places = [".".join(map(str, place)) if isinstance(place := entry.get("loc"), list) else "" for entry in entries]
     texts = [
-        f"{where}: {_read_server_fault_text(entry.get('msg'))}" for where, entry in zip(places, entries, strict=True)
+        f"{where}: {_read_provider_fault_text(entry.get('msg'))}" for where, entry in zip(places, entries, strict=True)
     ]
     return _ServerFault("; ".join(texts), param=places[0] if len(places) == 1 else "")
 
 
-def _read_server_fault_text(value: object) -> str:
+def _read_provider_fault_text(value: object) -> str:
     return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
 
 
-def _read_server_error_page(body: bytes) -> str:
+def _read_provider_error_page(body: bytes) -> str:
     """The words of a text or web page."""
     text = body[:20_000].decode("utf-8", "replace")
     if "<" not in text:
@@ -227,77 +206,3 @@ _PARAMETERS = (
                            r"|\btools?\b|tool_choice", re.IGNORECASE),
      ("response_format", "output_config", "tools"), True),
 )  # fmt: skip
-
-
-_SMALL = 2**20  # aiohttp wants larger bodies as a file.
-
-
-@dataclass(slots=True)
-class HttpClient:
-    """One session for all servers, opened at the first exchange; redirects are not followed, cookies not kept."""
-
-    largest: int  # Bytes that an answer may have.
-    _session: aiohttp.ClientSession | None = None
-    _closed: bool = False
-
-    async def exchange(
-        self,
-        method: str,
-        url: str,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        seconds: float,
-        *,
-        times_as_large: int = 1,
-    ) -> HttpAnswer | HttpFailure:
-        """The answer to a request. Problems are values: an exception would carry the request, and so the key."""
-        if self._closed:
-            return HttpFailure("the connections are closed", "final")
-        try:
-            if self._session is None:
-                self._session = aiohttp.ClientSession(
-                    connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-                    cookie_jar=aiohttp.DummyCookieJar(),
-                    timeout=aiohttp.ClientTimeout(),
-                )
-            data = body if body is None or len(body) < _SMALL else io.BytesIO(body)
-            sending = self._session.request(method, url, data=data, headers=headers, allow_redirects=False)
-            async with asyncio.timeout(seconds), sending as response:
-                parts, size, most = [], 0, self.largest * times_as_large
-                # Counted as it is unpacked, so that a small file cannot fill the memory.
-                while part := await response.content.readany():
-                    parts.append(part)
-                    size += len(part)
-                    if size > most:
-                        response.close()
-                        return HttpFailure(f"the answer is larger than the {most:,} bytes allowed", "large")
-                return HttpAnswer(response.status, response.headers, b"".join(parts))
-        except (aiohttp.ClientError, OSError, ValueError, RuntimeError, EOFError) as problem:
-            return _explain_http_error(problem, seconds)
-
-    async def close(self) -> None:
-        """Close every connection; nothing can be asked afterwards."""
-        self._closed = True
-        if self._session is not None:
-            await self._session.close()
-
-
-def _explain_http_error(problem: Exception, seconds: float) -> HttpFailure:
-    """What became of an exchange, in words that hold nothing of the request."""
-    if isinstance(problem, aiohttp.ClientConnectorDNSError):
-        return HttpFailure("no server of that name is known", "unreached")
-    if isinstance(problem, aiohttp.ClientConnectorError):
-        cause = problem.os_error
-        found = getattr(cause, "verify_message", "") or getattr(cause, "reason", "") or cause.strerror or str(cause)
-        if isinstance(problem, aiohttp.ClientSSLError):
-            return HttpFailure(f"no secure connection: {str(found).lower()}", "final")
-        return HttpFailure(f"no connection: {str(found).lower()}", "unreached")
-    if isinstance(problem, TimeoutError):
-        return HttpFailure(f"no whole answer within {seconds:.4g} s", "late")
-    if isinstance(problem, aiohttp.InvalidURL):
-        return HttpFailure("the URL cannot be used", "final")
-    if isinstance(problem, aiohttp.ClientResponseError):
-        return HttpFailure("the answer is not proper HTTP", "cut")
-    if isinstance(problem, aiohttp.ClientPayloadError):
-        return HttpFailure("the answer was cut off", "cut")
-    return HttpFailure("the connection was cut off", "cut")

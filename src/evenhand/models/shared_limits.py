@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
-from evenhand.models.limits import Clock, Limits, RequestGate
+from evenhand.models.limits import Clock, Limits, ModelRequestGate
 
 SILENT_SECONDS = 30.0  # After which the places of a process that gave no sign of life are handed out again.
 TURN_SECONDS = 10.0  # After which the places that cannot be divided go to the next ones.
@@ -26,7 +26,7 @@ class PlaceShare:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitSlices:
+class ModelLimitSlices:
     """What has been handed out of the limits of one model, by a clock in seconds."""
 
     at: float = 0.0  # When it last changed.
@@ -39,7 +39,7 @@ class LimitSlices:
         return {"at": self.at, "ends": dict(self.ends), "shares": shares}
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> LimitSlices:
+    def from_json(cls, data: Mapping[str, Any]) -> ModelLimitSlices:
         """What `to_json` wrote."""
         shares = {
             name: PlaceShare(places=places, wanted=wanted, beat=beat)
@@ -48,37 +48,37 @@ class LimitSlices:
         return cls(at=data["at"], ends=data["ends"], shares=shares)
 
 
-def cut_rate_slice(
-    state: LimitSlices, now: float, *, rate: str, amount: float, per_minute: float
-) -> tuple[LimitSlices, float]:
+def cut_model_rate_slice(
+    state: ModelLimitSlices, now: float, *, rate: str, amount: float, per_minute: float
+) -> tuple[ModelLimitSlices, float]:
     """Hand out so much of a rate behind all that was handed out before; in how many seconds it begins.
 
     It lasts for as long as the rate takes for it: whoever uses it then, and not later, keeps the rate with all others.
     """
-    state = _follow_clock(state, now)
+    state = _follow_model_limit_clock(state, now)
     begins = max(now, state.ends.get(rate, now))
     ends = {**state.ends, rate: begins + amount * 60.0 / per_minute}
     return replace(state, ends=ends), begins - now
 
 
-def share_places(
-    state: LimitSlices, now: float, *, holder: str, most: int, held: int, wanted: int
-) -> tuple[LimitSlices, int]:
+def share_model_places(
+    state: ModelLimitSlices, now: float, *, holder: str, most: int, held: int, wanted: int
+) -> tuple[ModelLimitSlices, int]:
     """How many calls a process may have under way at once, of the `most` that all may have together.
 
     `held` are those that it may have until it knows the answer: they stay its own until it asks with fewer.
     """
-    state = _follow_clock(state, now)
+    state = _follow_model_limit_clock(state, now)
     others = {name: one for name, one in state.shares.items() if name != holder and now - one.beat < SILENT_SECONDS}
     free = most - sum(one.places for one in others.values())
     wants = {holder: wanted, **{name: one.wanted for name, one in others.items()}}
-    places = max(0, min(free, divide_places(most, wants, first=int(now // TURN_SECONDS))[holder]))
+    places = max(0, min(free, divide_model_places(most, wants, first=int(now // TURN_SECONDS))[holder]))
     if held or wanted:
         others[holder] = PlaceShare(places=max(held, places), wanted=wanted, beat=now)
     return replace(state, shares=others), places
 
 
-def divide_places(most: int, wanted: Mapping[str, int], *, first: int = 0) -> dict[str, int]:
+def divide_model_places(most: int, wanted: Mapping[str, int], *, first: int = 0) -> dict[str, int]:
     """Divide places evenly: nobody gets more than it wants, and what one leaves goes to the others.
 
     Those that cannot be divided go round, beginning with the process whose number is `first`.
@@ -93,13 +93,13 @@ def divide_places(most: int, wanted: Mapping[str, int], *, first: int = 0) -> di
     return given
 
 
-def _follow_clock(state: LimitSlices, now: float) -> LimitSlices:
+def _follow_model_limit_clock(state: ModelLimitSlices, now: float) -> ModelLimitSlices:
     """A clock that was set back takes all with it: nobody waits for a time that comes again."""
     back = min(0.0, now - state.at)
     if not back:
         return replace(state, at=now)
     shares = {name: replace(one, beat=one.beat + back) for name, one in state.shares.items()}
-    return LimitSlices(at=now, ends={name: end + back for name, end in state.ends.items()}, shares=shares)
+    return ModelLimitSlices(at=now, ends={name: end + back for name, end in state.ends.items()}, shares=shares)
 
 
 T = TypeVar("T")
@@ -114,7 +114,9 @@ CLOSE_SECONDS = 5.0
 class LimitSource(Protocol):
     """The one place that hands out slices."""
 
-    async def change_slices(self, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    async def change_slices(
+        self, model: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]
+    ) -> T:
         """Change what has been handed out of a model's limits, given that and the time; one change after another."""
         ...
 
@@ -135,10 +137,10 @@ class ModelShare:
     def __init__(self, model: str, shared: SharedLimits, clock: Clock) -> None:
         limits = shared.limits
         change = partial(shared.source.change_slices, model)
-        self._places = None if shared.rates_only else SharedPlaces(limits.concurrency, shared.holder(), change)
+        self._places = None if shared.rates_only else SharedModelPlaces(limits.concurrency, shared.holder(), change)
         requests, tokens = limits.requests_per_minute, limits.tokens_per_minute
-        self._requests = SharedRate("requests", requests, clock, change) if requests else None
-        self.tokens = SharedRate("tokens", tokens, clock, change) if tokens else None
+        self._requests = SharedModelRate("requests", requests, clock, change) if requests else None
+        self.tokens = SharedModelRate("tokens", tokens, clock, change) if tokens else None
         self._turns, self._waiting = asyncio.Lock(), 0
 
     @asynccontextmanager
@@ -176,11 +178,11 @@ class ModelShare:
             await self._places.close()
 
 
-ChangeSlices = Callable[[Callable[[LimitSlices, float], tuple[LimitSlices, T]]], Awaitable[T]]
+ChangeSlices = Callable[[Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]], Awaitable[T]]
 
 
 @dataclass(slots=True)
-class SharedRate:
+class SharedModelRate:
     """Turns in the slices of one rate: never before their time, and what is not used in time is lost."""
 
     _name: str
@@ -212,7 +214,7 @@ class SharedRate:
         """As many turns of this size as are wanted and fit into a slice, and at least one; what was left is lost."""
         in_second = self._per_minute / 60.0 / amount
         size = amount * max(1, math.floor(min(max(turns, SMALLEST_SLICE * in_second), LARGEST_SLICE * in_second)))
-        cut = partial(cut_rate_slice, rate=self._name, amount=size, per_minute=self._per_minute)
+        cut = partial(cut_model_rate_slice, rate=self._name, amount=size, per_minute=self._per_minute)
         wait = await self._change(cut)
         begins = self._clock.now() + wait
         self._left = min(self._left, 0.0) + size
@@ -220,12 +222,12 @@ class SharedRate:
         self._ends = begins + size * 60.0 / self._per_minute
 
 
-class SharedPlaces:
+class SharedModelPlaces:
     """Places for calls at once, as many as this process has of all that may be under way together."""
 
     def __init__(self, most: int, holder: str, change: ChangeSlices[int]) -> None:
         self._most, self._holder, self._change = most, holder, change
-        self._gate = RequestGate(most, room=0.0)
+        self._gate = ModelRequestGate(most, room=0.0)
         self._has_all = True  # That it asked for the last time.
         self._woken = asyncio.Event()
         self._sharing: asyncio.Task[None] | None = None
@@ -276,5 +278,5 @@ class SharedPlaces:
                 await asyncio.wait_for(self._woken.wait(), seconds if held or wanted else None)
 
     async def _ask_for_places(self, held: int, wanted: int) -> int:
-        asked = partial(share_places, holder=self._holder, most=self._most, held=held, wanted=wanted)
+        asked = partial(share_model_places, holder=self._holder, most=self._most, held=held, wanted=wanted)
         return await self._change(asked)

@@ -5,12 +5,12 @@ What scoring needs is loaded when the first output is scored; where nothing is, 
 
 from evenhand.pytest_plugin.plugin import (
     Evenhand,
+    ScoredOutput,
     evenhand_fixture,
     pytest_addoption,
     pytest_configure,
     pytest_runtest_makereport,
 )
-from evenhand.pytest_plugin.scored_output import ScoredOutput
 
 __all__ = [
     "Evenhand",

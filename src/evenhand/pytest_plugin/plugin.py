@@ -6,24 +6,23 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from evenhand.errors import EvenhandError
-from evenhand.pytest_plugin.scored_output import REQUIREMENT_NAMES, PytestRequirements, requirements_from_pytest_marks
+from evenhand.errors import EvenhandError, Fault, InputError, suggest_known_word_in_error
 
 if TYPE_CHECKING:
+    import pytest
+
     from evenhand.model.sample import VariantOutput
     from evenhand.model.scale import Number
-    from evenhand.pytest_plugin.scored_output import ScoredOutput
     from evenhand.workflows.judge import JudgesLike, RubricLike
-
 
 _SCORED_STASH = pytest.StashKey[list[str]]()  # By test: what it scored since its last report.
 
@@ -190,11 +189,10 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
     from evenhand.wording import format_figure, pluralize_count
 
     known = [one["composite"] for one in entries if one["composite"] is not None]
-    short, tests = [one for one in entries if one["problems"]], len({one["test"] for one in entries})
-    lines = [
-        f"{pluralize_count(len(entries), 'output')} in {pluralize_count(tests, 'test')}: "
-        f"{len(entries) - len(short)} passed, {len(short)} fell short, {len(entries) - len(known)} without a score"
-    ]
+    tests = len({one["test"] for one in entries})
+    passed = _count_with_unscored([one for one in entries if not one["problems"]], "passed")
+    short = _count_with_unscored([one for one in entries if one["problems"]], "fell short")
+    lines = [f"{pluralize_count(len(entries), 'output')} in {pluralize_count(tests, 'test')}: {passed}, {short}"]
     if known:
         lines.append(
             f"mean composite {format_figure(fmean(known))} of 1–5, over {pluralize_count(len(known), 'output')}"
@@ -206,3 +204,92 @@ def summarize_session(entries: list[ScoredEntry]) -> list[str]:
         why = f": {one['problems'][0]}" if one["problems"] else ""
         lines.append(f"  {score:>4}  {fold_to_report_line(mask_personal_data(one['test'] + why), 200)}")
     return lines
+
+
+def _count_with_unscored(entries: list[ScoredEntry], what: str) -> str:
+    """How many there are, and how many of them have no score."""
+    without = sum(one["composite"] is None for one in entries)
+    return f"{len(entries)} {what}" + (f" ({without} of them without a score)" if without else "")
+
+
+ScoredData = Mapping[str, Any]
+CARD_FIELDS = ("verdict", "grade", "criteria")  # What a scored output takes from its scorecard.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredOutput:
+    """One output with its scores. `data` is all that is known, in the form of a result in `evenhand report --json`."""
+
+    test: str
+    variant: str
+    missed: tuple[str, ...]  # Thresholds of the test that it is below.
+    problems: tuple[str, ...]  # Why it falls short; empty where it does not.
+    scales: Mapping[str, tuple[float, float]]  # The ends of the scale of each criterion; of the score under "".
+    data: ScoredData
+    state: Literal["scored", "incomplete"] = field(init=False, repr=False)  # One that lacks an answer has no score.
+    score: float | None = field(init=False, repr=False)  # Under the rubric, on its own scale.
+    composite: float | None = field(init=False, repr=False)  # The mean of its layers, from 1 to 5.
+    layers: Mapping[str, float | None] = field(init=False, repr=False)  # Fact, behavior, judge; each from 1 to 5.
+    verdict: str | None = field(init=False, repr=False)  # Pass, borderline or fail, where the rubric has verdicts.
+    grade: str | None = field(init=False, repr=False)  # Where the rubric has grades.
+    criteria: Mapping[str, Any] = field(init=False, repr=False)  # The answer to each; None where there is none.
+    judgments: Sequence[ScoredData] = field(init=False, repr=False)  # Of each judge, with reason and evidence.
+    assertions: Sequence[ScoredData] = field(init=False, repr=False)  # What each looked for, what it found and where.
+    findings: Sequence[ScoredData] = field(init=False, repr=False)  # What the guards found in the output.
+
+    def __post_init__(self) -> None:
+        card = self.data["scorecard"] or {"verdict": None, "grade": None, "criteria": {}}
+        of_result = ("state", "score", "composite", "layers", "judgments", "assertions", "findings")
+        parts = {name: self.data[name] for name in of_result} | {name: card[name] for name in CARD_FIELDS}
+        for name, value in parts.items():
+            object.__setattr__(self, name, value)
+
+    def explain(self) -> list[str]:
+        """Each step that moved the score, in a sentence; then those of the composite, where there are assertions."""
+        card = self.data["scorecard"]
+        steps = [*(card["steps"] if card else ()), *(self.data["composite_steps"] if self.assertions else ())]
+        return [step["why"] for step in steps]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PytestRequirements:
+    """What to score an output by, and what it must reach. What is None was not said."""
+
+    rubric: RubricLike | None = None
+    input: str | None = None
+    reference: str | None = None
+    context: str | None = None
+    assertions: Sequence[Mapping[str, object]] | None = None
+    judges: JudgesLike | None = None
+    min_score: Number | None = None
+    min_grade: str | None = None
+    variant: str | None = None
+
+    def with_defaults(self, further: PytestRequirements) -> PytestRequirements:
+        """This demand, and what it leaves open as another has it."""
+        said = {name: getattr(self, name) for name in REQUIREMENT_NAMES if getattr(self, name) is not None}
+        return replace(further, **said)
+
+
+REQUIREMENT_NAMES = tuple(one.name for one in fields(PytestRequirements))
+
+
+def requirements_from_pytest_marks(marks: Iterable[pytest.Mark]) -> PytestRequirements:
+    """What the marks of a test say together; they come nearest first."""
+    demand = PytestRequirements()
+    for mark in marks:
+        if mark.args:
+            raise InputError(Fault("it takes keywords only", "as in min_score=0.8", where="pytest.mark.evenhand"))
+        unknown = [name for name in mark.kwargs if name not in REQUIREMENT_NAMES]
+        if unknown:
+            hint = suggest_known_word_in_error(unknown[0], REQUIREMENT_NAMES)
+            raise InputError(Fault(f"unknown argument {unknown[0]!r}", hint, where="pytest.mark.evenhand"))
+        demand = demand.with_defaults(PytestRequirements(**mark.kwargs))
+    return demand
+
+
+def resolve_beside_test(given: object, folder: Path) -> object:
+    """A file that is named from the folder of the test, where it is there; anything else as it was given."""
+    if isinstance(given, (str, Path)) and Path(given).suffix and (folder / given).is_file():
+        return folder / given
+    return given

@@ -19,7 +19,7 @@ from evenhand.guards.personal_data import build_personal_text_mask
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
 from evenhand.model.scale import to_exact_fraction
-from evenhand.pytest_plugin.scored_output import PytestRequirements, ScoredData, ScoredOutput, resolve_beside_test
+from evenhand.pytest_plugin.plugin import PytestRequirements, ScoredData, ScoredOutput, resolve_beside_test
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.wording import format_fraction, read_kept_fraction
 from evenhand.workflows.score_in_test import (

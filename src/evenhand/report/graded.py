@@ -69,7 +69,7 @@ def format_report_history_lines(head: ReportData) -> list[str]:
 def format_report_stray_lines(head: ReportData) -> list[str]:
     """In a line for each variant, on which criteria it strays from its history."""
     return [
-        f"{one['variant']} strays from its history on {join_names([word_gate(name) for name in one['strayed']])}."
+        f"{one['variant']} differs from its history in {join_names([word_gate(name) for name in one['strayed']])}."
         for one in head["consistency"]
         if one.get("strayed")
     ]

@@ -47,12 +47,12 @@ from evenhand.report.phrases import (
 from evenhand.report.result_phrases import (
     CASCADE_TITLE,
     PEOPLE_SCALE_TITLE,
-    build_cascade_columns,
-    build_people_scale_columns,
+    build_cascade_table_columns,
+    build_people_scale_table_columns,
     build_report_preference_tables,
-    describe_cascade,
-    describe_people_scale,
+    describe_reported_cascade,
     describe_reported_cost,
+    describe_reported_people_scale,
     describe_reported_recorded_cost,
 )
 from evenhand.report.untrusted_text import fold_to_report_line
@@ -149,16 +149,22 @@ def _render_markdown_lines(title: str, lines: Sequence[str]) -> list[str]:
 def _render_markdown_people_scale(found: ReportData | None) -> list[str]:
     if not found:
         return []
-    told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_people_scale(found)]
-    columns = build_people_scale_columns(found)
+    told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_reported_people_scale(found)]
+    columns = build_people_scale_table_columns(found)
     return [f"{PEOPLE_SCALE_TITLE}:", "", *_render_markdown_columns(columns.items(), [""]), "", *told]
 
 
 def _render_markdown_cascade(found: ReportData | None) -> list[str]:
     if not found:
         return []
-    told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_cascade(found)]
-    return [f"{CASCADE_TITLE}:", "", *_render_markdown_columns(build_cascade_columns(found).items(), [""]), "", *told]
+    told = [f"- {escape_markdown(line, LONGEST_SENTENCE)}" for line in describe_reported_cascade(found)]
+    return [
+        f"{CASCADE_TITLE}:",
+        "",
+        *_render_markdown_columns(build_cascade_table_columns(found).items(), [""]),
+        "",
+        *told,
+    ]
 
 
 def _render_markdown_preferences(head: ReportData) -> Iterator[list[str]]:

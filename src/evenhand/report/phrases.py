@@ -13,6 +13,7 @@ from evenhand.wording import (
     format_rounded,
     join_names,
     pluralize_count,
+    word_criterion,
     word_gate,
     word_layer,
 )
@@ -133,7 +134,7 @@ def list_reported_failures(result: ReportData) -> list[str]:
     """Why a scored result does not pass: its verdict, its gates, its assertions; empty where it does."""
     card = result["scorecard"] or {}
     verdict = [f"verdict fail (score {format_figure(result['score'])})"] if result["verdict"] == "fail" else []
-    gates = [f"gate failed: {criterion}" for criterion in card.get("gates_failed", ())]
+    gates = [f"gate failed: {word_gate(criterion)}" for criterion in card.get("gates_failed", ())]
     checks = []
     for one in (one for one in result["assertions"] if one["passed"] is False):
         looked = f": looked for {one['looked_for']}" if one["looked_for"] not in (None, "") else ""
@@ -269,7 +270,7 @@ def _drop_unmeasured_report_columns(groups: Sequence[Sequence[ReportColumn]]) ->
 def build_report_criterion_columns(head: ReportData) -> list[ReportColumn]:
     """The criteria, and a column of means for each variant; empty where there are none."""
     ids = list_report_criteria(head)
-    columns: list[ReportColumn] = [("criterion", ids)] if ids else []
+    columns: list[ReportColumn] = [("criterion", [word_criterion(id) for id in ids])] if ids else []
     for variant in head["variants"] if ids else ():
         unscored, cells = variant["results"] - variant["scored"], []
         for one in map(variant["criteria"].get, ids):
@@ -295,13 +296,14 @@ def list_reported_differences(one: ReportData) -> list[tuple[str, ReportData | N
     return rows
 
 
-def explain_adjusted_layer_p_values(one: ReportData) -> str:
+def explain_adjusted_layer_p_values(one: ReportData, treatments: int = 1) -> str:
     """What to say below a table of differences where the p-values of layers are adjusted; else nothing."""
     told = one.get("layer_verdicts") or {}
     given = [(found, told.get(name, {}).get("p")) for name, found in one["layers"].items() if found]
     if all(p is None or p == found["p"] for found, p in given):
         return ""
-    return "p of each layer is adjusted for the number of layers, as its verdict is; the intervals are not adjusted"
+    number = "the number of layers" if treatments == 1 else "all layers of all treatments"
+    return f"p of each layer is adjusted for {number}, as its verdict is; the intervals are not adjusted"
 
 
 def build_report_difference_columns(head: ReportData) -> list[ReportColumn]:
@@ -322,7 +324,8 @@ def describe_reported_p_adjustment(comparisons: Sequence[ReportData]) -> str:
     """For what p-values in a table of differences are adjusted; empty where they are not."""
     tested = sum(one["p"] is not None for one in comparisons)
     told = [f"p of the composite is adjusted for {tested} treatments"] if tested > 1 else []
-    return "; ".join([*told, *filter(None, dict.fromkeys(map(explain_adjusted_layer_p_values, comparisons)))])
+    layers = dict.fromkeys(explain_adjusted_layer_p_values(one, len(comparisons)) for one in comparisons)
+    return "; ".join([*told, *filter(None, layers)])
 
 
 def describe_unpaired_in_report(head: ReportData) -> str:

@@ -66,7 +66,7 @@ def _iterate_report_samples(
     take_calls = _group_report_rows_by_position(store.calls(run))
     for row in store.samples(run):
         results, calls = take_results(row["position"]), take_calls(row["position"])
-        yield _build_judged_sample(store, row, results, calls, order, masks=masks)
+        yield _build_judged_report_sample(store, row, results, calls, order, masks=masks)
 
 
 def load_report_sample(
@@ -81,10 +81,10 @@ def load_report_sample(
     )  # fmt: skip
     order = {one["name"]: place for place, one in enumerate(head["variants"])}
     masks = "personal" in head["eval"]["guards"]
-    return _build_judged_sample(store, found[0], results, calls, order, masks=masks)
+    return _build_judged_report_sample(store, found[0], results, calls, order, masks=masks)
 
 
-def _build_judged_sample(
+def _build_judged_report_sample(
     store: Store,
     row: StoredReportRow,
     results: Iterable[StoredReportRow],
@@ -105,14 +105,14 @@ def _group_report_rows_by_position(rows: Iterable[StoredReportRow]) -> Callable[
     groups = groupby(rows, key=lambda row: row["position"])
     waiting: tuple[int, list[StoredReportRow]] | None = (-1, [])
 
-    def take_rows(position: int) -> list[StoredReportRow]:
+    def take_report_rows(position: int) -> list[StoredReportRow]:
         nonlocal waiting
         while waiting is not None and waiting[0] < position:
             found = next(groups, None)
             waiting = None if found is None else (found[0], list(found[1]))
         return waiting[1] if waiting is not None and waiting[0] == position else []
 
-    return take_rows
+    return take_report_rows
 
 
 def _build_report_result(
@@ -177,7 +177,7 @@ LONGEST_PASSAGE = 280  # Characters of a passage, and of a reason.
 MOST_PASSAGES = 3  # Of one output.
 
 
-def add_passages_to_disagreements(
+def add_passages_to_reported_disagreements(
     differing: Sequence[ReportJson], samples: Iterable[ReportJson]
 ) -> list[dict[str, Any]]:
     """Each disagreement with passages of its output: judge, text and reason; without a judge, how the output begins."""
@@ -186,15 +186,18 @@ def add_passages_to_disagreements(
         for result in sample["results"]:
             results.setdefault((sample["id"], result["variant"]), result)
     return [
-        {**one, "passages": list(_list_passages(results.get((one["sample"], one["variant"])), one["question"]))}
+        {
+            **one,
+            "passages": list(_list_reported_passages(results.get((one["sample"], one["variant"])), one["question"])),
+        }
         for one in differing
     ]
 
 
-def _list_passages(result: ReportJson | None, question: str) -> Iterator[dict[str, Any]]:
+def _list_reported_passages(result: ReportJson | None, question: str) -> Iterator[dict[str, Any]]:
     text = (result["output"] or {}).get("text", "") if result else ""
     begins = fold_to_report_line(text, LONGEST_PASSAGE)
-    judgments = [one for one in result["judgments"] if _is_about(one, question)] if result else []
+    judgments = [one for one in result["judgments"] if _is_reported_judgment_about(one, question)] if result else []
     for one in judgments[:MOST_PASSAGES]:
         quoted = fold_to_report_line(" … ".join(quote["text"] for quote in one["evidence"]), LONGEST_PASSAGE)
         reason = fold_to_report_line(one["reason"] or "", LONGEST_PASSAGE)
@@ -203,6 +206,6 @@ def _list_passages(result: ReportJson | None, question: str) -> Iterator[dict[st
         yield {"judge": None, "quoted": False, "text": begins, "reason": ""}
 
 
-def _is_about(judgment: ReportJson, question: str) -> bool:
+def _is_reported_judgment_about(judgment: ReportJson, question: str) -> bool:
     """Criteria of rubrics that samples bring stand behind the rubric's name."""
     return question == judgment["criterion"] or question.endswith(f".{judgment['criterion']}")

@@ -20,24 +20,25 @@ from evenhand.wording import (
     format_signed,
     join_names,
     pluralize_count,
+    word_gate,
 )
 
 Json = Mapping[str, Any]
 CASCADE_TITLE = "On the strong judge's scale [95% interval]"
 
 
-def build_cascade_columns(found: Json) -> dict[str, list[str]]:
+def build_cascade_table_columns(found: Json) -> dict[str, list[str]]:
     """A row for each figure: the cheap judge's own number, and the strong judge's over all samples."""
     rows = found["estimates"]
     return {
-        "": [_name_cascade_estimate(one) for one in rows],
-        "cheap alone": [_format_value(one, one["strong"] and one["strong"]["cheap"]) for one in rows],
-        "strong judge": [_format_cascade_ends(one) for one in rows],
-        "seen": [_format_seen(one["strong"]) for one in rows],
+        "": [_name_reported_cascade_estimate(one) for one in rows],
+        "cheap alone": [_format_reported_value(one, one["strong"] and one["strong"]["cheap"]) for one in rows],
+        "strong judge": [_format_reported_cascade_ends(one) for one in rows],
+        "seen": [_format_reported_seen_share(one["strong"]) for one in rows],
     }
 
 
-def describe_cascade(found: Json) -> list[str]:
+def describe_reported_cascade(found: Json) -> list[str]:
     """Who saw what, what would have been missed, what was saved, and why a figure is not there."""
     near, drawn, left = (found[name] for name in ("near", "drawn", "left"))
     seen = f"{near + drawn:,} of {pluralize_count(near + drawn + left, 'sample')}"
@@ -48,12 +49,12 @@ def describe_cascade(found: Json) -> list[str]:
     if found["unanswered"]:
         outputs = pluralize_count(found["unanswered"], "output")
         lines.append(f"{found['strong']} gave no score for {outputs} that it was passed.")
-    lines += [*_describe_missed(found["missed"]), *_describe_saved(found["saved"])]
+    lines += [*_describe_reported_missed_verdicts(found["missed"]), *_describe_reported_savings(found["saved"])]
     whys = dict.fromkeys(one["why"] for one in found["estimates"] if one["why"])
     return [*lines, *(f"{MISSING_DASH} {why}" for why in whys)]
 
 
-def _describe_missed(missed: Json | None) -> list[str]:
+def _describe_reported_missed_verdicts(missed: Json | None) -> list[str]:
     if missed is None:
         return []
     parts = [f"{missed[name]:,} of {missed[f'{name}_of']:,} {where}" for name, where in _WHERE if missed[f"{name}_of"]]
@@ -69,20 +70,21 @@ def _describe_missed(missed: Json | None) -> list[str]:
 _WHERE = (("near", "outputs near a threshold"), ("drawn", "drawn at random"))
 
 
-def _describe_saved(saved: Json) -> list[str]:
+def _describe_reported_savings(saved: Json) -> list[str]:
     if not saved["calls_saved"]:
         return ["Nothing was saved: the strong judge saw every sample."]
     cost = "" if saved["cost_saved"] is None else f", about {format_dollar_amount(saved['cost_saved'])}"
     return [f"Saved {pluralize_count(saved['calls_saved'], 'call')} of the strong judge{cost}."]
 
 
-def _name_cascade_estimate(one: Json) -> str:
+def _name_reported_cascade_estimate(one: Json) -> str:
     if one["control"] is not None:
         return f"{one['variant']} − {one['control']}: composite"
-    return f"{one['variant']}: {'passing' if one['kind'] == 'pass rate' else one['kind']}"
+    words = {"pass rate": "passing", "judge layer": word_gate("judge")}
+    return f"{one['variant']}: {words.get(one['kind'], one['kind'])}"
 
 
-def _format_value(one: Json, value: float | None) -> str:
+def _format_reported_value(one: Json, value: float | None) -> str:
     if value is None:
         return MISSING_DASH
     if one["control"] is not None:
@@ -90,36 +92,38 @@ def _format_value(one: Json, value: float | None) -> str:
     return format_percent(value) if one["kind"] == "pass rate" else format_number(value)
 
 
-def _format_cascade_ends(one: Json) -> str:
+def _format_reported_cascade_ends(one: Json) -> str:
     """An estimate with its interval; without one where it is known."""
     if one["strong"] is None:
         return MISSING_DASH
-    middle, low, high = (_format_value(one, one["strong"][name]) for name in ("estimate", "low", "high"))
+    middle, low, high = (_format_reported_value(one, one["strong"][name]) for name in ("estimate", "low", "high"))
     return middle if one["strong"]["low"] == one["strong"]["high"] else f"{middle} [{low}, {high}]"
 
 
-def _format_seen(found: Json | None) -> str:
+def _format_reported_seen_share(found: Json | None) -> str:
     return MISSING_DASH if found is None else f"{found['near'] + found['drawn']:,} of {found['n']:,}"
 
 
 PEOPLE_SCALE_TITLE = "On people's scale [95% interval]"
 
 
-def build_people_scale_columns(found: Json) -> dict[str, list[str]]:
+def build_people_scale_table_columns(found: Json) -> dict[str, list[str]]:
     """A row for each estimate: the judges' number, people's, what the labels alone say, and how many there are."""
     rows = found["estimates"]
-    several = len({one["question"] for one in rows if not _is_share(one)}) > 1
+    several = len({one["question"] for one in rows if not _is_reported_share(one)}) > 1
     columns = {
-        "": [_name_people_estimate(one, several=several) for one in rows],
-        "judges say": [_format_people_ends(one, one["judges"]) for one in rows],
-        "people would": [_format_people_ends(one, one["people"]) for one in rows],
-        "labels alone": [_format_people_ends(one, one["people"] and one["people"]["labels_only"]) for one in rows],
+        "": [_name_reported_people_estimate(one, several=several) for one in rows],
+        "judges say": [_format_reported_people_ends(one, one["judges"]) for one in rows],
+        "people would": [_format_reported_people_ends(one, one["people"]) for one in rows],
+        "labels alone": [
+            _format_reported_people_ends(one, one["people"] and one["people"]["labels_only"]) for one in rows
+        ],
         "labelled": [f"{one['labelled']:,} of {one['outputs']:,}" for one in rows],
     }
     return columns if any(one["people"] for one in rows) else {name: columns[name] for name in ("", "labelled")}
 
 
-def describe_people_scale(found: Json) -> list[str]:
+def describe_reported_people_scale(found: Json) -> list[str]:
     """What the numbers rest on, and why there are none where there are none."""
     people = pluralize_count(found["raters"], "person", "people")
     outputs = pluralize_count(found["outputs"], "output")
@@ -132,24 +136,30 @@ def describe_people_scale(found: Json) -> list[str]:
     ]
 
 
-def _is_share(one: Json) -> bool:
+def _is_reported_share(one: Json) -> bool:
     return str(one["kind"]).endswith(("pass rate", "pass rates"))
 
 
-def _name_people_estimate(one: Json, *, several: bool) -> str:
-    what = "passing" if _is_share(one) else "score" if one["question"] == "score" or not several else one["question"]
+def _name_reported_people_estimate(one: Json, *, several: bool) -> str:
+    what = (
+        "passing"
+        if _is_reported_share(one)
+        else "score"
+        if one["question"] == "score" or not several
+        else one["question"]
+    )
     who = one["variant"] if one["control"] is None else f"{one['variant']} − {one['control']}"
     return f"{who}: {what}"
 
 
-def _format_people_ends(one: Json, interval: Json | None) -> str:
+def _format_reported_people_ends(one: Json, interval: Json | None) -> str:
     """An estimate with its interval; without one where it is known."""
     if interval is None:
         return MISSING_DASH
     signed = one["control"] is not None
 
     def show(value: float) -> str:
-        if _is_share(one) and not signed:
+        if _is_reported_share(one) and not signed:
             return format_percent(value)
         return format_signed(value) if signed else format_number(value)
 
@@ -232,19 +242,19 @@ class MethodStepPhrase:
     about: str
 
 
-def list_method_steps(method: Method) -> list[MethodStepPhrase]:
+def list_reported_method_steps(method: Method) -> list[MethodStepPhrase]:
     """Each step of a method, in order."""
     return [
         MethodStepPhrase(
             word=step.word,
-            given=tuple(_list_step_parameters(step)),
+            given=tuple(_list_reported_step_parameters(step)),
             about=(step.__doc__ or "").splitlines()[0].replace("`", ""),
         )
         for step in method.steps
     ]
 
 
-def _list_step_parameters(step: Step) -> Iterator[str]:
+def _list_reported_step_parameters(step: Step) -> Iterator[str]:
     for field in fields(step):
         value = getattr(step, field.name)
         if value is not None:
@@ -252,23 +262,23 @@ def _list_step_parameters(step: Step) -> Iterator[str]:
             yield f"{field.name.rstrip('_')} {shown.lower() if isinstance(value, bool) else shown}"
 
 
-def describe_method_scale(method: Method) -> str:
+def describe_reported_method_scale(method: Method) -> str:
     """The ends of the score, and its decimals."""
     places = method.scale.decimals
     decimals = "exact" if places is None else "1 decimal" if places == 1 else f"{places} decimals"
     return f"{format_fraction(method.scale.min)}–{format_fraction(method.scale.max)}, {decimals}"
 
 
-def format_anchor_place(anchor: Anchor, scale: Scale) -> str:
+def format_reported_anchor_place(anchor: Anchor, scale: Scale) -> str:
     """The levels that an anchor pins."""
     if scale.yes_no:
-        return format_scale_score(anchor.min, scale)
+        return format_reported_scale_score(anchor.min, scale)
     least, most = format_fraction(anchor.min), format_fraction(anchor.max)
     ends = least if anchor.min == anchor.max else f"{least}–{most}"
     return next((band.id for band in scale.bands if (band.min, band.max) == (anchor.min, anchor.max)), ends)
 
 
-def format_scale_score(score: Fraction, scale: Scale) -> str:
+def format_reported_scale_score(score: Fraction, scale: Scale) -> str:
     """A score as an answer on its scale."""
     return ("yes" if score else "no") if scale.yes_no else format_fraction(score)
 
@@ -276,21 +286,21 @@ def format_scale_score(score: Fraction, scale: Scale) -> str:
 def describe_reported_cost(cost: ReportData) -> str:
     """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
     known, unpriced = describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost)
-    if unpriced and not leave_recorded_cost_out(cost).get("at_least"):
+    if unpriced and not leave_recorded_cost_out_of_report(cost).get("at_least"):
         return f"unknown: {unpriced}"
     return "; ".join(filter(None, (known, unpriced)))
 
 
 def describe_reported_known_cost(cost: ReportData) -> str:
-    """What a run cost, or what it cost at least where some price is unknown."""
-    cost = leave_recorded_cost_out(cost)
+    """What a run cost, or what it cost at least where some price is unknown; nothing known is not $0."""
+    cost = leave_recorded_cost_out_of_report(cost)
     if not cost["unpriced"]:
         return format_dollar_amount(cost["total"])
     least = cost.get("at_least")
-    return MISSING_DASH if least is None else f"at least {format_dollar_amount(least)}"
+    return f"at least {format_dollar_amount(least)}" if least else "unknown"
 
 
-def leave_recorded_cost_out(cost: ReportData) -> ReportData:
+def leave_recorded_cost_out_of_report(cost: ReportData) -> ReportData:
     """What was spent on a run: what recorded outputs had cost before is none of it. Earlier runs do not tell it."""
     recorded = cost.get("recorded") or 0
     spent = {name: cost.get(name) and round(cost[name] - recorded, 12) for name in ("outputs", "total", "at_least")}
@@ -315,6 +325,6 @@ def describe_reported_unpriced_calls(cost: ReportData) -> str:
 
 def list_reported_cost_parts(cost: ReportData) -> list[str]:
     """What a run cost, on what it was spent, and what recorded outputs had cost before."""
-    parts = {"outputs": leave_recorded_cost_out(cost)["outputs"] or None, "judges": cost["judges"]}
+    parts = {"outputs": leave_recorded_cost_out_of_report(cost)["outputs"] or None, "judges": cost["judges"]}
     shown = [f"{name} {format_dollar_amount(one)}" for name, one in parts.items() if one is not None]
     return list(filter(None, [f"cost {describe_reported_cost(cost)}", *shown, describe_reported_recorded_cost(cost)]))

@@ -13,13 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import InputError
-from evenhand.runs.kept_texts import count_output_characters
+from evenhand.runs.kept_texts import count_characters_of_run_output
 from evenhand.runs.results import COMPOSITE_JUDGE_LAYER, HIGHEST_LAYER_SCORE, LOWEST_LAYER_SCORE
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.stats.regression import length_bias
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
-from evenhand.wording import format_rounded, format_score, format_signed, read_kept_fraction, spell_exact_fraction
+from evenhand.wording import (
+    format_rounded,
+    format_score,
+    format_signed,
+    read_kept_fraction,
+    spell_exact_fraction,
+    word_layer,
+)
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -107,7 +114,7 @@ def _collect_run_result_scores(store: Store, run: str, frame: RunEvalRecord) -> 
         found.places[_key_run_result_row(row)] = len(found.variants)
         found.variants.append(row["variant"])
         found.positions.append(row["position"])
-        found.lengths.append(count_output_characters(content) or 0)
+        found.lengths.append(count_characters_of_run_output(content) or 0)
         found.layers.append(plain["layers"])
         found.composites.append(float(read_kept_fraction(plain["composite"])))
         found.weights.append(frame.composite.weights or by_rubric.get(content["rubric"], {}))
@@ -235,16 +242,17 @@ def _list_result_row_adjustments(
         judge, after = float(read_kept_fraction(own[COMPOSITE_JUDGE_LAYER] or 0)), float(adjusted.debiased[place])
         now = adjusted.layers[COMPOSITE_JUDGE_LAYER][place]
         why = (
-            f"judge {format_score(judge)} is {format_score(now)} at the typical length: {outputs.lengths[place]:,} "
-            f"characters, {format_rounded(adjusted.length.length, 0)} are typical, and judges gave "
-            f"{format_signed(adjusted.length.per_doubling)} for each doubling"
+            f"{word_layer(COMPOSITE_JUDGE_LAYER)} {format_score(judge)} is {format_score(now)} at the typical length: "
+            f"{outputs.lengths[place]:,} characters, {format_rounded(adjusted.length.length, 0)} are typical, and "
+            f"judges gave {format_signed(adjusted.length.per_doubling)} for each doubling"
         )
         steps.append({"step": "debias", "before": round(before, 4), "after": round(after, 4), "why": why})
         before = after
     if frame.composite.standardise != "off":
         names = [name for name in adjusted.layers if own.get(name)]
         parts = ", ".join(
-            f"{name} {format_score(adjusted.layers[name][place])} = {format_score(adjusted.standardised[name][place])}"
+            f"{word_layer(name)} {format_score(adjusted.layers[name][place])} = "
+            f"{format_score(adjusted.standardised[name][place])}"
             for name in names
         )
         after = float(adjusted.composites[place])

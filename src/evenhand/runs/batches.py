@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
 from evenhand.errors import BusyError
-from evenhand.models.budget import BudgetLedger
+from evenhand.models.budget import ModelBudgetLedger
 from evenhand.models.requests import CallNext, ChainedModel, Reply, Request, estimate_input_tokens
 from evenhand.models.server_answers import ServerProblem
-from evenhand.runs.live_batches import BatchFollower, BatchQuestion, LiveBatch, settle_questions
+from evenhand.runs.live_batches import LiveRunBatch, RunBatchFollower, RunBatchQuestion, settle_run_batch_questions
 from evenhand.runs.reply_cache import run_reply_key
 from evenhand.runs.run_record import RunWork
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
-    from evenhand.models.batch_endpoint import BatchEndpoint, LineOutcome
+    from evenhand.models.batch_endpoint import LineOutcome, ProviderBatchEndpoint
 
 PIECES_AT_ONCE = 10_000  # Samples whose questions may be in batches together.
 QUIET_SECONDS = 0.3  # Without a new question, and nobody at work, after which a round of them is complete.
@@ -32,12 +32,12 @@ END_SECONDS = 30.0  # For what a process has begun when it ends; whoever goes on
 class RunBatches:
     """The batches of one run. `direct` creates none, and waits for those that are under way from before."""
 
-    follower: BatchFollower
-    ledger: BudgetLedger
-    endpoints: Mapping[str, BatchEndpoint]  # By the name of the judge.
+    follower: RunBatchFollower
+    ledger: ModelBudgetLedger
+    endpoints: Mapping[str, ProviderBatchEndpoint]  # By the name of the judge.
     direct: bool = False
-    _pending: dict[str, list[BatchQuestion]] = field(default_factory=dict)  # By judge.
-    _adopted: dict[str, tuple[LiveBatch, BatchQuestion]] = field(default_factory=dict)  # By key.
+    _pending: dict[str, list[RunBatchQuestion]] = field(default_factory=dict)  # By judge.
+    _adopted: dict[str, tuple[LiveRunBatch, RunBatchQuestion]] = field(default_factory=dict)  # By key.
     _tasks: set[asyncio.Task[None]] = field(default_factory=set)
     _came: asyncio.Event = field(default_factory=asyncio.Event)
     _asked: int = 0
@@ -49,7 +49,7 @@ class RunBatches:
             own = row["run"] == memory.book.hold.run
             if row["judge"] not in self.endpoints or (memory.fresh and not own):
                 continue
-            batch = LiveBatch.from_row(row, loop)
+            batch = LiveRunBatch.from_row(row, loop)
             for one in batch.questions:
                 self._adopted.setdefault(one.key, (batch, one))
             if own:
@@ -107,7 +107,7 @@ class RunBatches:
             self.ledger.count_reply(model.name, outcome, None)
         return outcome
 
-    async def _submit(self, model: ChainedModel, question: BatchQuestion, request: Request) -> LineOutcome | None:
+    async def _submit(self, model: ChainedModel, question: RunBatchQuestion, request: Request) -> LineOutcome | None:
         """Hand a question to the next batch, and wait for what comes of it."""
         claim = self.ledger.claim_request(model.name, request, in_batch=True)
         question.tokens, question.money = claim.tokens, claim.money
@@ -124,7 +124,7 @@ class RunBatches:
         finally:
             self.ledger.release_claim(claim)
 
-    async def _await_answer(self, question: BatchQuestion) -> LineOutcome | None:
+    async def _await_answer(self, question: RunBatchQuestion) -> LineOutcome | None:
         self._waiting += 1
         try:
             outcome = await question.answer
@@ -135,7 +135,7 @@ class RunBatches:
         return outcome
 
     async def _refuse_final(
-        self, model: ChainedModel, question: BatchQuestion, problem: ServerProblem, tries: int
+        self, model: ChainedModel, question: RunBatchQuestion, problem: ServerProblem, tries: int
     ) -> None:
         """The error for what another batch would not change, as a direct call has it."""
         remote = self.endpoints[model.name].remote
@@ -148,9 +148,9 @@ class RunBatches:
         if tries >= MOST_TRIES:
             raise BusyError(f"{model.name}: {problem.why}, in {pluralize_count(tries, 'batch', 'batches')}")
 
-    def _make_question(self, key: str, work: RunWork, request: Request) -> BatchQuestion:
+    def _make_question(self, key: str, work: RunWork, request: Request) -> RunBatchQuestion:
         place = RunWork(work.position, work.repeat, work.variant)
-        return BatchQuestion(key, place, asyncio.get_running_loop().create_future(), request)
+        return RunBatchQuestion(key, place, asyncio.get_running_loop().create_future(), request)
 
     async def _send_rounds(self) -> None:
         """Send what has come whenever a round is complete: nothing new for a while, and nobody is at work."""
@@ -164,7 +164,9 @@ class RunBatches:
             pending, self._pending = self._pending, {}
             for judge, questions in pending.items():
                 endpoint = self.endpoints[judge]
-                for part in _cut_into_batches(endpoint, [one for one in questions if not one.answer.done()]):
+                for part in _cut_run_questions_into_batches(
+                    endpoint, [one for one in questions if not one.answer.done()]
+                ):
                     self._spawn(self.follower.send_batch(endpoint, part), part)
 
     def _is_anybody_at_work(self) -> bool:
@@ -174,25 +176,25 @@ class RunBatches:
     def _is_batch_full(self) -> bool:
         return any(len(several) >= self.endpoints[judge].most_lines for judge, several in self._pending.items())
 
-    def _follow_adopted(self, batch: LiveBatch) -> None:
+    def _follow_adopted(self, batch: LiveRunBatch) -> None:
         """Follow a batch of an earlier sitting; what it may cost stays set aside until that is known."""
         self.follower.live[batch.mark] = batch
         self.ledger.set_aside(batch.claim)
         self._spawn(self._pick_up(batch), batch.questions)
 
-    async def _pick_up(self, batch: LiveBatch) -> None:
+    async def _pick_up(self, batch: LiveRunBatch) -> None:
         try:
             await self.follower.pick_up_batch(self.endpoints[batch.judge], batch)
         finally:
             self.ledger.release_claim(batch.claim)
 
-    def _spawn(self, work: Coroutine[Any, Any, None], questions: Iterable[BatchQuestion]) -> None:
-        task = asyncio.get_running_loop().create_task(_guard_questions(work, questions))
+    def _spawn(self, work: Coroutine[Any, Any, None], questions: Iterable[RunBatchQuestion]) -> None:
+        task = asyncio.get_running_loop().create_task(_guard_run_batch_questions(work, questions))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
 
-async def _guard_questions(work: Coroutine[Any, Any, None], questions: Iterable[BatchQuestion]) -> None:
+async def _guard_run_batch_questions(work: Coroutine[Any, Any, None], questions: Iterable[RunBatchQuestion]) -> None:
     """However following a batch ends, nobody may wait for ever."""
     try:
         await work
@@ -200,12 +202,14 @@ async def _guard_questions(work: Coroutine[Any, Any, None], questions: Iterable[
         for one in questions:
             one.answer.cancel()
     except Exception as error:  # Whoever waits raises it.
-        settle_questions(questions, error)
+        settle_run_batch_questions(questions, error)
 
 
-def _cut_into_batches(endpoint: BatchEndpoint, questions: Sequence[BatchQuestion]) -> list[list[BatchQuestion]]:
+def _cut_run_questions_into_batches(
+    endpoint: ProviderBatchEndpoint, questions: Sequence[RunBatchQuestion]
+) -> list[list[RunBatchQuestion]]:
     """Questions in their order, cut so that each part fits into one batch."""
-    parts: list[list[BatchQuestion]] = []
+    parts: list[list[RunBatchQuestion]] = []
     size = 0
     for one in questions:
         assert one.request is not None

@@ -19,7 +19,7 @@ import numpy as np
 from evenhand.errors import InputError
 from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.evals.sample import EvalSample
-from evenhand.judging.single_judge import Cascade, place_in_draw
+from evenhand.judging.single_judge import Cascade, place_sample_in_cascade_draw
 from evenhand.stats.cascades import LEAST_DRAWN, CascadeRows, count_needed_draws
 from evenhand.store.rows import Row
 from evenhand.wording import read_kept_amount, read_kept_fraction
@@ -41,7 +41,7 @@ class _DrawnSample:
 
 
 @dataclass(slots=True)
-class CascadeDraw:
+class RunCascadeDraw:
     """The draw of one run. `left` tells what is left of the budget, `paid` each call with its judge and its cost."""
 
     rule: Cascade
@@ -67,7 +67,7 @@ class CascadeDraw:
         for position, sample in enumerate(samples):
             # Samples of one cluster are drawn together: they are not independent.
             content = sample.digest if sample.cluster is None else f"cluster {sample.cluster}"
-            self._samples[position] = _DrawnSample(place_in_draw(self.seed, content))
+            self._samples[position] = _DrawnSample(place_sample_in_cascade_draw(self.seed, content))
             for row in self._kept.pop(position, ()):
                 self.note_result(row)
             yield position, sample
@@ -136,7 +136,10 @@ class CascadeDraw:
             for position in rest:
                 sample = self._samples[position]
                 strong = sample.strong if position in pilot else {}
-                pair = [_subtract_control(one, name, "" if alone else self.control) for one in (sample.cheap, strong)]
+                pair = [
+                    _subtract_control_in_cascade_draw(one, name, "" if alone else self.control)
+                    for one in (sample.cheap, strong)
+                ]
                 found.append(pair)
             table = np.array(found, dtype=np.float64)
             table = table[~np.isnan(table[:, 0])]
@@ -152,7 +155,7 @@ class CascadeDraw:
         return drawn if left is None or not spent else drawn + max(0, int(BUDGET_RESERVE * left * passed / spent))
 
 
-def _subtract_control(scores: Mapping[str, float], name: str, control: str) -> float:
+def _subtract_control_in_cascade_draw(scores: Mapping[str, float], name: str, control: str) -> float:
     """A variant's score, minus the control's where one is named; NaN where there is none."""
     return scores.get(name, math.nan) - (scores.get(control, math.nan) if control else 0.0)
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from evenhand.errors import StoreError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.parsing import decode_plain_json
-from evenhand.runs.kept_texts import count_output_characters, number_output_text, number_sample_texts
+from evenhand.runs.kept_texts import count_characters_of_run_output, number_run_output_text, number_texts_of_run_sample
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.tally import MOST_REPEATS, VERDICT_NUMBERS, number_cascade_content, parse_result_ratio
 from evenhand.store.store import Store
@@ -158,7 +158,7 @@ class RunColumnsBuilder:
         own = content["cluster"]
         cluster = 0 if own is None else self._clusters.setdefault(own, -1 - len(self._clusters))
         before = len(self._places["position"])
-        places = (row["position"], variant, row["repeat"], cluster, number_output_text(content))
+        places = (row["position"], variant, row["repeat"], cluster, number_run_output_text(content))
         for name, place in zip(self._places, places, strict=True):
             self._places[name].append(place)
         columns = self._values
@@ -182,7 +182,7 @@ class RunColumnsBuilder:
         for sample in samples:
             positions.append(sample["position"])
             ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
-            texts.append(number_sample_texts(decode_plain_json(sample["content"])))
+            texts.append(number_texts_of_run_sample(decode_plain_json(sample["content"])))
         place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
         own = np.array(self._places.pop("cluster"), dtype=np.int64)
         self._places |= {"sample": place, "cluster": np.where(own < 0, own, place), "texts": texts}
@@ -208,7 +208,7 @@ class RunColumnsBuilder:
 def _list_result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> dict[ColumnName, str | float | None]:
     """Every number of a result by its name, exact ones as texts; None where there is none."""
     found: dict[ColumnName, str | float | None] = {
-        ("length",): count_output_characters(content),
+        ("length",): count_characters_of_run_output(content),
         ("score",): row["score"],
         ("composite",): row["composite"],
     }

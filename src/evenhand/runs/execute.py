@@ -35,8 +35,8 @@ from evenhand.model.sample import VariantOutput
 from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.requests import ChainedModel, Middleware
 from evenhand.runs.batches import PIECES_AT_ONCE, RunBatches
-from evenhand.runs.cascade_draw import CascadeDraw, SampleStages, StopRunOnceDecided
-from evenhand.runs.kept_texts import is_output_kept_raw, list_sample_texts, list_texts_in_kept_data
+from evenhand.runs.cascade_draw import RunCascadeDraw, SampleStages, StopRunOnceDecided
+from evenhand.runs.kept_texts import is_output_of_run_kept_raw, list_texts_kept_by_run, list_texts_of_run_sample
 from evenhand.runs.pairs import build_run_pair_rubric, score_run_pairs
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.results import OutputResult, build_judged_sample, build_result_row
@@ -96,7 +96,7 @@ async def execute_run(
     course: RunProgress,
     ending: StopRunOnceDecided | None,
     *,
-    draw: CascadeDraw | None = None,
+    draw: RunCascadeDraw | None = None,
     goes_on: bool = True,
 ) -> None:
     """Work through every sample that is not finished, stage by stage, until all is done or `ending` gives a reason.
@@ -330,7 +330,7 @@ class RunWorker:
         found = book.store.rows.find_outputs([key], self.runs).get(key)
         work.asked += found is None
         work.kept += found is not None
-        if found is not None and not is_output_kept_raw(found["content"]):
+        if found is not None and not is_output_of_run_kept_raw(found["content"]):
             found = None
         if found is None:
             made = await self.memory.turns.wait_for_budget(sample, lambda one: maker.make(one, work.repeat))
@@ -393,7 +393,7 @@ class RunWorker:
         quoted: list[str] = []
         if eval.keep != "raw":
             checks = [assertion_to_definition(one) for one in eval.assertions_for(sample)]
-            quoted = [*list_sample_texts(sample.to_json()), *list_texts_in_kept_data(checks)]
+            quoted = [*list_texts_of_run_sample(sample.to_json()), *list_texts_kept_by_run(checks)]
         await self.book.put_row("results", row, quoted)
         if self.tell:
             self.tell(row)

@@ -13,8 +13,8 @@ from evenhand.guards.personal_data import (
     TextMask,
     build_personal_text_mask,
     mask_data,
-    mask_every_text,
     mask_personal_data,
+    mask_personal_in_every_text,
     mask_personal_result,
 )
 from evenhand.model.scale import Missing
@@ -45,11 +45,11 @@ def reduce_kept_row(kind: str, row: Mapping[str, Any], keep: KeepReplies, texts:
     """A row of samples, results, calls or made as the store may have it; `texts` are those that it may quote.
 
     Replies, and outputs that were made, stay as they came while a run may still need them: `reduce_kept_reply` and
-    `reduce_made_output` are for when it does not.
+    `reduce_output_kept_by_run` are for when it does not.
     """
     reduced = dict(row)
     if kind == "samples":
-        reduced["content"] = to_stored_json(_reduce_sample(json.loads(row["content"]), keep))
+        reduced["content"] = to_stored_json(_reduce_sample_kept_by_run(json.loads(row["content"]), keep))
     elif kind == "results":
         reduced["content"] = to_stored_json(_reduce_result(json.loads(row["content"]), row, keep, texts))
     elif kind == "calls" and row.get("failed") is not None:
@@ -66,40 +66,40 @@ def reduce_kept_reply(reply: str, keep: KeepReplies) -> str | None:
     return to_stored_json({**masked, "places": []})
 
 
-def reduce_made_output(content: str, keep: KeepReplies) -> str:
+def reduce_output_kept_by_run(content: str, keep: KeepReplies) -> str:
     """An output that a live variant made, as JSON, that is not needed any more; it is not taken over by other runs."""
-    return to_stored_json({**_reduce_output(json.loads(content), keep), "kept": keep})
+    return to_stored_json({**_reduce_output_text_kept_by_run(json.loads(content), keep), "kept": keep})
 
 
-def is_output_kept_raw(content: str) -> bool:
+def is_output_of_run_kept_raw(content: str) -> bool:
     """Whether an output that was made can be taken over."""
     return bool(json.loads(content).get("kept", "raw") == "raw")
 
 
-def mask_kept_definition(data: Json) -> Json:
+def mask_definition_kept_by_run(data: Json) -> Json:
     """What a run was told, with personal data masked; names, numbers and fingerprints stay what they are."""
-    hide = build_personal_text_mask(list_texts_in_kept_data(data))  # Titles are cut from what stands whole elsewhere.
+    hide = build_personal_text_mask(list_texts_kept_by_run(data))  # Titles are cut from what stands whole elsewhere.
 
     def mask(text: str) -> str:
         return text if _PLAIN_NUMBER.fullmatch(text) else hide(text)
 
-    return _mask_definition(data, mask)
+    return _mask_run_definition(data, mask)
 
 
-def _mask_definition(data: Json, mask: TextMask) -> Json:
+def _mask_run_definition(data: Json, mask: TextMask) -> Json:
     exact = {name: data[name] for name in ("fingerprints", "selection") if name in data}
-    masked = {name: _mask_definition(one, mask) for name, one in data.items() if isinstance(one, dict)}
+    masked = {name: _mask_run_definition(one, mask) for name, one in data.items() if isinstance(one, dict)}
     return {**mask_data(data, mask), **masked, **exact}  # type: ignore[dict-item]
 
 
-def reduce_kept_source(source: str, keep: KeepReplies, *, holds_samples: bool) -> str:
+def reduce_eval_source_kept_by_run(source: str, keep: KeepReplies, *, holds_samples: bool) -> str:
     """The text of an eval file; where samples stand in it, it holds their texts."""
     if keep == "none" and holds_samples:
         return f"# {NOT_KEPT}: samples stand in it, and the eval says keep: none\n"
     return mask_personal_data(source)
 
 
-def count_output_characters(content: Mapping[str, Any]) -> int | None:
+def count_characters_of_run_output(content: Mapping[str, Any]) -> int | None:
     """How long the output of a result was as it was made, whatever is kept of it; None where there is none."""
     if content["output"] is None:
         return None
@@ -107,7 +107,7 @@ def count_output_characters(content: Mapping[str, Any]) -> int | None:
     return len(content["output"]["text"]) if original is None else int(original["length"])
 
 
-def has_output_text(content: Mapping[str, Any]) -> bool:
+def has_run_output_text(content: Mapping[str, Any]) -> bool:
     """Whether the output of a result was there to be judged, whatever is kept of it."""
     if content["output"] is None:
         return False
@@ -115,23 +115,23 @@ def has_output_text(content: Mapping[str, Any]) -> bool:
     return bool(content["output"]["text"].strip()) if original is None else not original["blank"]
 
 
-def number_output_text(content: Mapping[str, Any]) -> int:
+def number_run_output_text(content: Mapping[str, Any]) -> int:
     """The beginning of the SHA-256 of an output's text as it was made; 0 where that is not known."""
     if content["output"] is None:
         return 0
     original = content.get("original")
     if original is not None:
-        return read_output_digest(original["text"]) if "text" in original else 0
+        return read_run_output_digest(original["text"]) if "text" in original else 0
     digest = sha256(content["output"]["text"].encode("utf-8", "backslashreplace")).digest()
     return int.from_bytes(digest[:OUTPUT_DIGEST_BYTES], "big", signed=True)
 
 
-def read_output_digest(digest: str) -> int:
-    """The number of a digest that `format_output_digest` wrote."""
+def read_run_output_digest(digest: str) -> int:
+    """The number of a digest that `format_run_output_digest` wrote."""
     return int.from_bytes(bytes.fromhex(digest), "big", signed=True)
 
 
-def format_output_digest(number: int) -> str:
+def format_run_output_digest(number: int) -> str:
     """As labels write it: 16 hexadecimal digits."""
     return number.to_bytes(OUTPUT_DIGEST_BYTES, "big", signed=True).hex()
 
@@ -148,7 +148,7 @@ def list_result_texts(row: Mapping[str, Any], content: Mapping[str, Any]) -> byt
 _encode_said = json.JSONEncoder(sort_keys=True).encode
 
 
-def number_sample_texts(content: Mapping[str, Any]) -> int:
+def number_texts_of_run_sample(content: Mapping[str, Any]) -> int:
     """A number that is the same where outputs are asked for and judged by the same."""
     if "texts" in content:
         return int(content["texts"])
@@ -157,72 +157,72 @@ def number_sample_texts(content: Mapping[str, Any]) -> int:
     return int.from_bytes(blake2b(told.encode(), digest_size=8).digest(), "big", signed=True)
 
 
-def list_sample_texts(content: Mapping[str, Any]) -> list[str]:
+def list_texts_of_run_sample(content: Mapping[str, Any]) -> list[str]:
     """The texts of a sample that an answer about it may quote."""
     return [str(content.get(name) or "") for name in ("input", "reference", "context")]
 
 
-def list_texts_in_kept_data(data: object) -> list[str]:
+def list_texts_kept_by_run(data: object) -> list[str]:
     """All texts and numbers in plain data, as they are written; names of fields too."""
     if isinstance(data, Mapping):
-        return [text for pair in data.items() for one in pair for text in list_texts_in_kept_data(one)]
+        return [text for pair in data.items() for one in pair for text in list_texts_kept_by_run(one)]
     if isinstance(data, (list, tuple)):
-        return [text for one in data for text in list_texts_in_kept_data(one)]
+        return [text for one in data for text in list_texts_kept_by_run(one)]
     return [] if data is None or isinstance(data, bool) else [str(data)]
 
 
-def _reduce_sample(content: Json, keep: KeepReplies) -> Json:
+def _reduce_sample_kept_by_run(content: Json, keep: KeepReplies) -> Json:
     names = {name: content[name] for name in _SAMPLE_NAMES if name in content}
     if keep == "none":
-        return {**names, "input": "", "texts": number_sample_texts(content)}
-    mask = build_personal_text_mask(list_sample_texts(content))
-    masked = mask_every_text({name: one for name, one in content.items() if name not in names}, mask)
+        return {**names, "input": "", "texts": number_texts_of_run_sample(content)}
+    mask = build_personal_text_mask(list_texts_of_run_sample(content))
+    masked = mask_personal_in_every_text({name: one for name, one in content.items() if name not in names}, mask)
     assert isinstance(masked, dict)
-    return {**masked, **names, "texts": number_sample_texts(content)}
+    return {**masked, **names, "texts": number_texts_of_run_sample(content)}
 
 
 def _reduce_result(content: Json, row: Mapping[str, Any], keep: KeepReplies, texts: Iterable[str]) -> Json:
     original = {
-        "length": count_output_characters(content),
-        "blank": not has_output_text(content),
+        "length": count_characters_of_run_output(content),
+        "blank": not has_run_output_text(content),
         "digest": sha256(list_result_texts(row, content)).hexdigest(),
-        **({"text": format_output_digest(number)} if (number := number_output_text(content)) else {}),
+        **({"text": format_run_output_digest(number)} if (number := number_run_output_text(content)) else {}),
     }
     exact = {name: content[name] for name in _EXACT_FIELDS if name in content}
     rest = {name: one for name, one in content.items() if name not in exact}
-    mask = build_personal_text_mask([*texts, *list_texts_in_kept_data(content["output"])])
+    mask = build_personal_text_mask([*texts, *list_texts_kept_by_run(content["output"])])
     if keep == "masked":
         reduced = mask_personal_result(rest, mask)
     else:
-        output = None if content["output"] is None else _reduce_output(content["output"], keep)
-        told: Json = mask_data(_forget_texts({**rest, "output": None}, ""), mask)  # type: ignore[assignment]
+        output = None if content["output"] is None else _reduce_output_text_kept_by_run(content["output"], keep)
+        told: Json = mask_data(_forget_texts_of_run({**rest, "output": None}, ""), mask)  # type: ignore[assignment]
         reduced = {**told, "suggestions": [], "output": output}
     return {**reduced, **exact, "original": original}
 
 
-def _reduce_output(output: Json, keep: KeepReplies) -> Json:
+def _reduce_output_text_kept_by_run(output: Json, keep: KeepReplies) -> Json:
     if keep == "masked":
-        masked = mask_every_text({"text": output["text"], "trace": output.get("trace")}, mask_personal_data)
+        masked = mask_personal_in_every_text({"text": output["text"], "trace": output.get("trace")}, mask_personal_data)
         return {**output, **masked}  # type: ignore[dict-item]
     trace: Sequence[Json] | None = output.get("trace")
     called = None if trace is None else [{**call, "input": None, "output": None} for call in trace]
     return {**output, "text": "", "trace": mask_data(called, mask_personal_data)}
 
 
-def _forget_texts(data: Any, key: str) -> Any:
+def _forget_texts_of_run(data: Any, key: str) -> Any:
     """Data without what anybody wrote about an output: names, numbers and the sentences of our own arithmetic stay."""
     if isinstance(data, dict):
-        told = {name: _forget_texts(one, name) for name, one in data.items()}
+        told = {name: _forget_texts_of_run(one, name) for name, one in data.items()}
         if "step" in data and data["step"] not in _STEPS_THAT_QUOTE:
             told["why"] = data["why"]
         return told
     if isinstance(data, list):
-        return [_forget_texts(one, key) for one in data]
+        return [_forget_texts_of_run(one, key) for one in data]
     if not isinstance(data, str) or not data or key in _KEPT_WORDS:
         return data
-    return _forget_reason(data) if key in ("why", "why_not") else ""
+    return _forget_reason_in_run_result(data) if key in ("why", "why_not") else ""
 
 
-def _forget_reason(text: str) -> str:
+def _forget_reason_in_run_result(text: str) -> str:
     """Why there is no score, by its kind alone."""
     return Missing(Missing.from_text(text).kind, NOT_KEPT).text

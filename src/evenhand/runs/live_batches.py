@@ -26,7 +26,7 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
-    from evenhand.models.batch_endpoint import BatchEndpoint, BatchView, LineOutcome
+    from evenhand.models.batch_endpoint import BatchView, LineOutcome, ProviderBatchEndpoint
 
 CREATE_TRIES = 5
 MOST_FAILED_LOOKS = 30  # In a row, with growing pauses.
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchPace:
+class RunBatchPace:
     """How often a batch is looked at, in seconds."""
 
     poll: float = 10.0
@@ -54,7 +54,7 @@ class BatchPace:
 
 
 @dataclass(slots=True, eq=False)
-class BatchQuestion:
+class RunBatchQuestion:
     """One question in a batch, and who waits for its answer; an exception there ends the waiting."""
 
     key: str
@@ -72,24 +72,24 @@ class BatchQuestion:
 
 
 @dataclass(slots=True, eq=False)
-class LiveBatch:
+class LiveRunBatch:
     """A batch under way."""
 
     mark: str
     run: str
     judge: str
     at: str
-    questions: Sequence[BatchQuestion]
+    questions: Sequence[RunBatchQuestion]
     claim: BudgetClaim
     provider_id: str | None = None
     answered: int = 0
 
     @classmethod
-    def from_row(cls, row: Row, loop: asyncio.AbstractEventLoop) -> LiveBatch:
+    def from_row(cls, row: Row, loop: asyncio.AbstractEventLoop) -> LiveRunBatch:
         """As an earlier sitting has left it."""
         lines = json.loads(row["content"])
         questions = [
-            BatchQuestion(key, RunWork(position, repeat, variant), loop.create_future())
+            RunBatchQuestion(key, RunWork(position, repeat, variant), loop.create_future())
             for key, position, variant, repeat in lines
         ]
         claim = BudgetClaim(0, row["tokens"], Decimal(row["money"]))
@@ -116,16 +116,16 @@ class LiveBatch:
 
 
 @dataclass(slots=True, kw_only=True)
-class BatchFollower:
+class RunBatchFollower:
     """Creates, finds, follows and reads the batches of one run, until the run is left."""
 
     memory: ReplyCache
-    pace: BatchPace
+    pace: RunBatchPace
     show: Callable[[str], None] = lambda _: None  # What is under way, in words.
-    live: dict[str, LiveBatch] = field(default_factory=dict)  # By mark.
+    live: dict[str, LiveRunBatch] = field(default_factory=dict)  # By mark.
     left: asyncio.Event = field(default_factory=asyncio.Event)  # Whoever pauses stops then.
 
-    async def send_batch(self, endpoint: BatchEndpoint, questions: Sequence[BatchQuestion]) -> None:
+    async def send_batch(self, endpoint: ProviderBatchEndpoint, questions: Sequence[RunBatchQuestion]) -> None:
         """Write a batch down, create it, and follow it; what certainly was not created is settled at once."""
         book, remote, mark = self.memory.book, endpoint.remote, secrets.token_hex(12)
         bodies = []
@@ -135,12 +135,12 @@ class BatchFollower:
             bodies.append(remote.build_body(one.request))
         prepared = await self._try(remote.name, lambda: endpoint.prepare(mark, bodies))
         if isinstance(prepared, ServerProblem):
-            settle_questions(questions, prepared)
+            settle_run_batch_questions(questions, prepared)
             return
         if self.left.is_set():
             raise asyncio.CancelledError
         sums = BudgetClaim(0, sum(one.tokens for one in questions), sum((one.money for one in questions), Decimal(0)))
-        batch = LiveBatch(mark, book.hold.run, remote.name, book.now(), questions, sums)
+        batch = LiveRunBatch(mark, book.hold.run, remote.name, book.now(), questions, sums)
         await asyncio.to_thread(book.store.batches.add_batch, batch.to_row(), book.hold)
         self.live[mark] = batch
         view = await self._create(endpoint, batch, prepared)
@@ -150,7 +150,7 @@ class BatchFollower:
         await self._note_created(batch, view)
         await self._follow(endpoint, batch)
 
-    async def pick_up_batch(self, endpoint: BatchEndpoint, batch: LiveBatch) -> None:
+    async def pick_up_batch(self, endpoint: ProviderBatchEndpoint, batch: LiveRunBatch) -> None:
         """Follow a batch of an earlier sitting, if there is one at its provider: it may have died before it was."""
         if batch.provider_id is None:
             now = datetime.fromisoformat(self.memory.book.now())
@@ -162,7 +162,9 @@ class BatchFollower:
             await self._note_created(batch, view)
         await self._follow(endpoint, batch)
 
-    async def _create(self, endpoint: BatchEndpoint, batch: LiveBatch, prepared: bytes) -> BatchView | ServerProblem:
+    async def _create(
+        self, endpoint: ProviderBatchEndpoint, batch: LiveRunBatch, prepared: bytes
+    ) -> BatchView | ServerProblem:
         """The batch, however the answer to creating it got lost; a problem only where it is certainly not there."""
         for _ in range(CREATE_TRIES):
             created = await endpoint.create(prepared)
@@ -173,11 +175,11 @@ class BatchFollower:
                 return found
         return created
 
-    async def _find(self, endpoint: BatchEndpoint, batch: LiveBatch, seconds: float) -> BatchView | None:
+    async def _find(self, endpoint: ProviderBatchEndpoint, batch: LiveRunBatch, seconds: float) -> BatchView | None:
         """The batch at its provider; None where it is certain, after so many seconds, that it was never created."""
         store, at = self.memory.book.store, datetime.fromisoformat(batch.at).timestamp()
         over = asyncio.get_running_loop().time() + seconds
-        pauses = _Pauses(self.pace, batch.judge)
+        pauses = _RunBatchPauses(self.pace, batch.judge)
         while True:
             known = await asyncio.to_thread(store.batches.list_provider_ids, batch.judge)
             found = await endpoint.find(batch.mark, len(batch.questions), at, known)
@@ -187,10 +189,10 @@ class BatchFollower:
                 return found
             await self.pause(pauses.next_after(found if isinstance(found, ServerProblem) else None))
 
-    async def _follow(self, endpoint: BatchEndpoint, batch: LiveBatch) -> None:
+    async def _follow(self, endpoint: ProviderBatchEndpoint, batch: LiveRunBatch) -> None:
         """Look at a batch until it is over, keep its answers, and tell whoever waits for them."""
         assert batch.provider_id is not None
-        pauses, id = _Pauses(self.pace, batch.judge), batch.provider_id
+        pauses, id = _RunBatchPauses(self.pace, batch.judge), batch.provider_id
         while True:
             view = await endpoint.look(id)
             if not isinstance(view, ServerProblem):
@@ -208,14 +210,18 @@ class BatchFollower:
             await self.pause(pauses.next_after(outcomes))
         await self._keep(endpoint, batch, outcomes, _UNTOLD)
 
-    async def _wait_for_room(self, batch: LiveBatch, failure: ServerProblem) -> None:
+    async def _wait_for_room(self, batch: LiveRunBatch, failure: ServerProblem) -> None:
         """Providers take only so much at once: what was refused for that is asked again when other batches are over."""
         self._forget(batch)
         while failure.kind == "busy" and any(one.judge == batch.judge for one in self.live.values()):
             await self.pause(self.pace.poll)
 
     async def _keep(
-        self, endpoint: BatchEndpoint, batch: LiveBatch, outcomes: Mapping[str, LineOutcome], missing: ServerProblem
+        self,
+        endpoint: ProviderBatchEndpoint,
+        batch: LiveRunBatch,
+        outcomes: Mapping[str, LineOutcome],
+        missing: ServerProblem,
     ) -> None:
         """Store every reply, then note that the batch is read: whoever is killed in between reads it again."""
         book, found = self.memory.book, []
@@ -235,22 +241,22 @@ class BatchFollower:
         for one, outcome in found:
             one.settle(outcome)
 
-    async def _give_up(self, batch: LiveBatch, outcome: ServerProblem | None) -> None:
+    async def _give_up(self, batch: LiveRunBatch, outcome: ServerProblem | None) -> None:
         """Nothing of it was ever created."""
         await self._change(batch, state="unsent", content="[]")
         self._forget(batch)
-        settle_questions(batch.questions, outcome)
+        settle_run_batch_questions(batch.questions, outcome)
 
-    async def _note_created(self, batch: LiveBatch, view: BatchView) -> None:
+    async def _note_created(self, batch: LiveRunBatch, view: BatchView) -> None:
         batch.provider_id = view.id
         await self._change(batch, state="waiting", provider_id=view.id)
 
-    async def _change(self, batch: LiveBatch, **changes: object) -> None:
+    async def _change(self, batch: LiveRunBatch, **changes: object) -> None:
         book = self.memory.book
         await asyncio.to_thread(partial(book.store.batches.change_batch, batch.mark, book.hold, **changes))
         self._show()
 
-    def _forget(self, batch: LiveBatch) -> None:
+    def _forget(self, batch: LiveRunBatch) -> None:
         self.live.pop(batch.mark, None)
         self._show()
 
@@ -258,11 +264,11 @@ class BatchFollower:
         live = self.live.values()
         lines = sum(len(one.questions) for one in live)
         counts = BatchCounts(batches=len(live), lines=lines, answered=sum(one.answered for one in live))
-        self.show(describe_batch_counts(counts))
+        self.show(describe_run_batch_counts(counts))
 
     async def _try(self, judge: str, act: Callable[[], Awaitable[T | ServerProblem]]) -> T | ServerProblem:
         """What is asked for, in a few tries; for what costs nothing to do twice."""
-        pauses = _Pauses(self.pace, judge)
+        pauses = _RunBatchPauses(self.pace, judge)
         for _ in range(CREATE_TRIES):
             done = await act()
             if not isinstance(done, ServerProblem) or done.kind not in ("busy", "absent"):
@@ -287,10 +293,10 @@ class BatchFollower:
 
 
 @dataclass(slots=True)
-class _Pauses:
+class _RunBatchPauses:
     """Growing pauses between looks; too many failures in a row are the end of looking."""
 
-    pace: BatchPace
+    pace: RunBatchPace
     judge: str
     seconds: float = 0.0
     failures: int = 0
@@ -309,7 +315,7 @@ class _Pauses:
         return min(max(self.seconds, problem.wait or 0.0), self.pace.slowest)
 
 
-def describe_batch_counts(counts: BatchCounts) -> str:
+def describe_run_batch_counts(counts: BatchCounts) -> str:
     """What is under way in batches, in words; "" where nothing is."""
     if not counts.batches:
         return ""
@@ -317,7 +323,7 @@ def describe_batch_counts(counts: BatchCounts) -> str:
     return f"{several} under way: {counts.answered:,} of {pluralize_count(counts.lines, 'question')} answered"
 
 
-def settle_questions(questions: Iterable[BatchQuestion], outcome: LineOutcome | Exception | None) -> None:
+def settle_run_batch_questions(questions: Iterable[RunBatchQuestion], outcome: LineOutcome | Exception | None) -> None:
     """Tell all who wait the same."""
     for one in questions:
         one.settle(outcome)

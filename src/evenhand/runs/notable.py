@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evenhand.runs.columns import JoinedRunResults
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
-from evenhand.runs.tally import MOST_REPEATS, VariantTally
+from evenhand.runs.tally import MOST_REPEATS, RunVariantTally
 from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.means import mean_interval
 
@@ -55,7 +55,7 @@ def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
     return {kind: several[:MOST_NOTABLE_SAMPLES] for kind, several in found.items()}
 
 
-def average_run_sample_scores(tally: VariantTally, values: Sequence[float]) -> tuple[NDArray[np.int64], Floats]:
+def average_run_sample_scores(tally: RunVariantTally, values: Sequence[float]) -> tuple[NDArray[np.int64], Floats]:
     """The positions of samples that have a value, and its mean over their repeats."""
     there = np.array(values, dtype=np.float64)
     positions = np.array(tally.places, dtype=np.int64) // MOST_REPEATS
@@ -64,7 +64,7 @@ def average_run_sample_scores(tally: VariantTally, values: Sequence[float]) -> t
     return found, np.bincount(inverse, there[scored], len(found)) / np.bincount(inverse, None, len(found))
 
 
-def _list_notable_run_changes(control: VariantTally, treatment: VariantTally) -> list[tuple[int, float, float]]:
+def _list_notable_run_changes(control: RunVariantTally, treatment: RunVariantTally) -> list[tuple[int, float, float]]:
     """Positions with the composites before and after, the largest drop first."""
     ours, before = average_run_sample_scores(control, control.composite.values)
     theirs, after = average_run_sample_scores(treatment, treatment.composite.values)
@@ -74,7 +74,7 @@ def _list_notable_run_changes(control: VariantTally, treatment: VariantTally) ->
 
 
 def _summarise_run_sample_change(
-    variant: str, control: VariantTally, treatment: VariantTally, change: tuple[int, float, float]
+    variant: str, control: RunVariantTally, treatment: RunVariantTally, change: tuple[int, float, float]
 ) -> Json:
     position, before, after = change
     criteria = {
@@ -95,7 +95,7 @@ def _summarise_run_sample_change(
     }
 
 
-def _average_run_tally_criterion(tally: VariantTally, id: str, position: int) -> float | None:
+def _average_run_tally_criterion(tally: RunVariantTally, id: str, position: int) -> float | None:
     """The mean of a criterion over the repeats of one sample; None where it has none."""
     if id not in tally.criteria:
         return None
@@ -139,14 +139,14 @@ def _break_run_ties(treatment: str, control: str, summary: RunSummary, ties: Seq
     }
 
 
-def _find_run_tie_values(tally: VariantTally, tie: str) -> Sequence[float]:
+def _find_run_tie_values(tally: RunVariantTally, tie: str) -> Sequence[float]:
     if tie in (FEWER_RED_FLAGS, MORE_BONUSES):
         return tally.red_flags if tie == FEWER_RED_FLAGS else tally.bonuses
     return tally.criteria[tie].values if tie in tally.criteria else [nan] * len(tally.places)
 
 
 def _list_notable_run_differences(
-    one: VariantTally, other: VariantTally, values: Sequence[float], others: Sequence[float]
+    one: RunVariantTally, other: RunVariantTally, values: Sequence[float], others: Sequence[float]
 ) -> tuple[NDArray[np.int64], Floats]:
     """The positions of samples that both have a value for, and the differences of its means over repeats."""
     (ours, own), (theirs, their) = average_run_sample_scores(one, values), average_run_sample_scores(other, others)
@@ -161,13 +161,15 @@ def summarise_run_tags(summary: RunSummary, tags: Mapping[str, Sequence[int]]) -
         {
             "tag": tag,
             "samples": len(tags[tag]),
-            "variants": {name: _summarise_tagged(tally, tags[tag]) for name, tally in summary.tallies.items()},
+            "variants": {
+                name: _summarise_tagged_run_samples(tally, tags[tag]) for name, tally in summary.tallies.items()
+            },
         }
         for tag in most
     ]
 
 
-def _summarise_tagged(tally: VariantTally, positions: Sequence[int]) -> Json | None:
+def _summarise_tagged_run_samples(tally: RunVariantTally, positions: Sequence[int]) -> Json | None:
     values = np.array(tally.composite.values, dtype=np.float64)
     chosen = np.isin(np.array(tally.places, dtype=np.int64) // MOST_REPEATS, positions) & ~np.isnan(values)
     if not chosen.any():
@@ -176,11 +178,14 @@ def _summarise_tagged(tally: VariantTally, positions: Sequence[int]) -> Json | N
     units = compute_cluster_means(values, clusters, samples, tally.per)
     mean = float(np.average(units.means, weights=units.sizes))
     several = len(units.means) > 1
-    interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per) if several else None
+    scale = (1.0, 5.0)
+    interval = (
+        mean_interval(values, clusters=clusters, samples=samples, per=tally.per, scale=scale) if several else None
+    )
     return {
         "mean": round(mean, 4),
-        "low": max(interval.low, 1.0) if interval else None,
-        "high": min(interval.high, 5.0) if interval else None,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
         "level": interval.level if interval else None,
         "n": len(values),
         "scale": [1, 5],
@@ -188,7 +193,7 @@ def _summarise_tagged(tally: VariantTally, positions: Sequence[int]) -> Json | N
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleMove:
+class SampleMoveBetweenRuns:
     """A sample before and after, by its composite, over the repeats that both have; parts by name, largest first."""
 
     id: str
@@ -203,35 +208,35 @@ class SampleMove:
         return self.after - self.before
 
 
-def find_moved_samples(pairs: JoinedRunResults, place: int, most: int) -> list[SampleMove]:
+def find_samples_moved_between_runs(pairs: JoinedRunResults, place: int, most: int) -> list[SampleMoveBetweenRuns]:
     """The samples that differ most between the first member and another, the largest move first."""
     samples = np.array(pairs.samples, dtype=np.int64)
     ids, inverse = np.unique(samples, return_inverse=True)
-    before, after = (_average_paired(pairs, one, "composite", "", inverse, len(ids)) for one in (0, place))
+    before, after = (_average_paired_results(pairs, one, "composite", "", inverse, len(ids)) for one in (0, place))
     change = np.abs(after - before)
     order = np.argsort(-np.nan_to_num(change), kind="stable")
     chosen = [at for at in order[:most].tolist() if change[at] > SMALLEST_CHANGE]
     parts = {
         kind: {
-            name: tuple(_average_paired(pairs, one, kind, name, inverse, len(ids)) for one in (0, place))
-            for name in _list_shared_parts(pairs, place, kind)
+            name: tuple(_average_paired_results(pairs, one, kind, name, inverse, len(ids)) for one in (0, place))
+            for name in _list_parts_shared_by_results(pairs, place, kind)
         }
         for kind in ("layers", "criteria")
     }
     table = pairs.members[0].table
     return [
-        SampleMove(
+        SampleMoveBetweenRuns(
             id=table.samples[int(ids[at])],
             before=float(before[at]),
             after=float(after[at]),
-            layers=_pick_moved_parts(parts["layers"], at),
-            criteria=_pick_moved_parts(parts["criteria"], at),
+            layers=_pick_moved_result_parts(parts["layers"], at),
+            criteria=_pick_moved_result_parts(parts["criteria"], at),
         )
         for at in chosen
     ]
 
 
-def _average_paired(
+def _average_paired_results(
     pairs: JoinedRunResults, place: int, kind: str, name: str, inverse: np.ndarray, count: int
 ) -> Floats:
     """The mean of a column of one member by sample, over the rows that are paired."""
@@ -243,12 +248,12 @@ def _average_paired(
     return np.where(times > 0, sums / np.maximum(times, 1), np.nan)
 
 
-def _list_shared_parts(pairs: JoinedRunResults, place: int, kind: str) -> list[str]:
+def _list_parts_shared_by_results(pairs: JoinedRunResults, place: int, kind: str) -> list[str]:
     ours, theirs = (getattr(pairs.members[one].table, kind) for one in (0, place))
     return [name for name in ours if name in theirs]
 
 
-def _pick_moved_parts(parts: Mapping[str, tuple[Floats, ...]], at: int) -> dict[str, tuple[float, float]]:
+def _pick_moved_result_parts(parts: Mapping[str, tuple[Floats, ...]], at: int) -> dict[str, tuple[float, float]]:
     known = {name: (float(one[at]), float(other[at])) for name, (one, other) in parts.items()}
     moved = {name: ends for name, ends in known.items() if abs(ends[1] - ends[0]) > SMALLEST_CHANGE}
     return dict(sorted(moved.items(), key=lambda item: -abs(item[1][1] - item[1][0])))

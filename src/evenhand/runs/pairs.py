@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -22,7 +23,7 @@ from evenhand.runs.run_record import RunEvalRecord
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.bradley_terry import bradley_terry
-from evenhand.stats.rates import WinRate, wilson, win_rate_of
+from evenhand.stats.rates import WinRate, picks_by_position, wilson, win_rate_of
 
 PREFERENCE = "preference"
 EVEN = Fraction(1, 2)
@@ -125,6 +126,8 @@ class RunPairTally:
     games: list[tuple[str, str, float, int, int]] = field(default_factory=list)  # Share of first, sample, cluster.
     undecided: dict[tuple[str, str], int] = field(default_factory=dict)
     judges: dict[str, list[int]] = field(default_factory=dict)  # Answered, followed the place, first place named.
+    # By judge and pair: what its answers count that named the same place both times, in samples.
+    undecided_weight: dict[tuple[str, str, str], float] = field(default_factory=dict)
 
     def add(self, content: Mapping[str, Any], sample: int, cluster: int) -> None:
         """Count the pairs that a result keeps."""
@@ -144,6 +147,10 @@ class RunPairTally:
             total = sum(one["weight"] for one in decided)
             shares = (one["weight"] * (0.5 if one["winner"] is None else one["winner"] == pair[0]) for one in decided)
             self.games.append((*pair, sum(shares) / total, sample, cluster))
+            for one in decided:
+                if one["position_bias"] and not one.get("gate"):
+                    key = (one["judge"], *pair)
+                    self.undecided_weight[key] = self.undecided_weight.get(key, 0.0) + one["weight"] / total
 
 
 def summarise_run_pairs(frame: RunEvalRecord, tally: RunPairTally) -> Json:
@@ -162,8 +169,26 @@ def summarise_run_pairs(frame: RunEvalRecord, tally: RunPairTally) -> Json:
             for pair in sorted(pairs, key=lambda pair: pair[1] != frame.control)
         ],
         "position_bias": [_summarise_run_position_bias(judge, *counts) for judge, counts in tally.judges.items()],
+        **({"picked_by_position": picks} if (picks := summarise_run_position_picks(tally)) else {}),
         "strengths": _summarise_run_pair_strengths(frame, tally),
     }
+
+
+def summarise_run_position_picks(tally: RunPairTally) -> list[Json]:
+    """Of every judge that follows the position above chance: what share of each pair's games it left undecided so."""
+    games = Counter(frozenset(game[:2]) for game in tally.games)
+    return [
+        {
+            "judge": judge,
+            "first": first,
+            "second": second,
+            "pairs": tally.judges[judge][0],
+            "followed_place": tally.judges[judge][1],
+            "share": round(weight / games[frozenset((first, second))], 4),
+        }
+        for (judge, first, second), weight in tally.undecided_weight.items()
+        if picks_by_position(*tally.judges[judge])
+    ]
 
 
 def _summarise_tallied_pair(first: str, second: str, tally: RunPairTally, per: CountedPer) -> Json:

@@ -20,7 +20,7 @@ from evenhand.model.rubric import RubricIdentityCache
 from evenhand.models.prices import Price
 from evenhand.models.recording import model_reply_from_json, reply_to_json
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Reply, Request, read_model_version
-from evenhand.runs.kept_texts import is_output_kept_raw, reduce_kept_reply, reduce_made_output
+from evenhand.runs.kept_texts import is_output_of_run_kept_raw, reduce_kept_reply, reduce_output_kept_by_run
 from evenhand.runs.run_record import RunRecorder, RunWork
 from evenhand.runs.setup import digest_run_parts
 from evenhand.store.rows import Row
@@ -121,10 +121,10 @@ class ReplyCache:
                 reply = reduce_kept_reply(row["reply"], keep)
                 drops.append({"run": row["run"], "key": row["key"], "reply": reply, "kept": keep})
             await asyncio.gather(*(self.book.put_row("drop", drop) for drop in drops))
-        outputs = (row for row in store.list_outputs(run) if is_output_kept_raw(row["content"]))
+        outputs = (row for row in store.list_outputs(run) if is_output_of_run_kept_raw(row["content"]))
         made = (row for row in outputs if is_finished(row["position"], row["repeat"]))
         while some := list(islice(made, REPLIES_PER_DROP)):
-            reduced = [{**row, "content": reduce_made_output(row["content"], keep)} for row in some]
+            reduced = [{**row, "content": reduce_output_kept_by_run(row["content"], keep)} for row in some]
             await asyncio.gather(*(self.book.put_row("made", row) for row in reduced))
 
     def keep_batch_reply(

@@ -139,7 +139,7 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
         "judgments": [write_exact_judgment(one) for one in judged.judgments if one.output == variant] if judged else [],
         "suggestions": [suggestion_to_json(one) for one in judged.suggestions.get(variant, ())] if judged else [],
         "decided_by": judged.decided_by.get(variant) if judged else None,
-        **({"cascade": _note_cascade_path(result, card)} if judged and judged.cascade else {}),
+        **({"cascade": _note_cascade_path_in_result(result, card)} if judged and judged.cascade else {}),
         "unsafe": card.unsafe if card else None,
         "criteria": criteria,
         **(note_result_open_gates(result.rubric, card) if card is None or card.gates_open else {}),
@@ -152,14 +152,16 @@ def _run_result_content(result: OutputResult, card: Scorecard | None, whole: Res
     }
 
 
-def _note_cascade_path(result: OutputResult, card: Scorecard | None) -> Json:
+def _note_cascade_path_in_result(result: OutputResult, card: Scorecard | None) -> Json:
     assert result.judged is not None and result.judged.cascade is not None and result.rubric is not None
     path, variant = result.judged.cascade, result.work.variant
     by_strong = result.judged.decided_by.get(variant) == path.strong
-    return note_cascade_path(result.rubric, path.passed_on, path.cheap_cards.get(variant), card, by_strong=by_strong)
+    return note_cascade_path_in_result_row(
+        result.rubric, path.passed_on, path.cheap_cards.get(variant), card, by_strong=by_strong
+    )
 
 
-def note_cascade_path(
+def note_cascade_path_in_result_row(
     rubric: Rubric, passed_on: str, cheap: Scorecard | None, card: Scorecard | None, *, by_strong: bool
 ) -> Json:
     """Why the output was passed on, by whom it is decided, and what the cheap judge alone came to."""
@@ -169,13 +171,15 @@ def note_cascade_path(
         "passed_on": passed_on,
         "by_strong": scored and by_strong,
         "cheap_score": spell_exact_fraction(exact),
-        "cheap_layer": None if exact is None else spell_exact_fraction(scale_to_layer(exact, span.min, span.max)),
+        "cheap_layer": None
+        if exact is None
+        else spell_exact_fraction(scale_result_to_layer(exact, span.min, span.max)),
         "cheap_verdict": cheap.verdict if cheap is not None and exact is not None else None,
         "verdict": card.verdict if card is not None and scored else None,
     }
 
 
-def scale_to_layer(score: Fraction, low: Fraction, high: Fraction) -> Fraction:
+def scale_result_to_layer(score: Fraction, low: Fraction, high: Fraction) -> Fraction:
     """A score on its scale put linearly onto that of layers, from 1 to 5."""
     return LOWEST_LAYER_SCORE + (HIGHEST_LAYER_SCORE - LOWEST_LAYER_SCORE) * (score - low) / (high - low)
 
@@ -271,7 +275,7 @@ def compose_result_score(
     for criterion in layered.criteria:
         score = whole.criteria.get(criterion.id)
         if isinstance(score, Scored):
-            scaled = scale_to_layer(score.value, criterion.scale.min, criterion.scale.max)
+            scaled = scale_result_to_layer(score.value, criterion.scale.min, criterion.scale.max)
             layers[criterion.id] = spell_exact_fraction(scaled)
         elif score is not None:
             layers[criterion.id] = None

@@ -9,9 +9,9 @@ import json
 import secrets
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import StoreError
@@ -207,6 +207,12 @@ class RunWork:
 def make_run_record_id(began: datetime) -> str:
     """An id such as 20261116-053741-2a19f0."""
     return f"{began:%Y%m%d-%H%M%S}-{began.microsecond // 1000:03x}{secrets.token_hex(2)[:3]}"
+
+
+@lru_cache(1)  # Many rows are written in one millisecond.
+def write_run_record_moment(milliseconds: int) -> str:
+    """A moment since the beginning of 1970 in UTC, written so that it sorts."""
+    return (datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds")
 
 
 def read_run_record_moment(id: str) -> str | None:

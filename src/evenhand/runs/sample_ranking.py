@@ -35,11 +35,12 @@ class RankedSample:
     assertions: int
     findings: int
     unscored: int
+    results: int
     verdict: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SampleRanking:
+class RunSampleRanking:
     """What is known of every sample, one row each, over all shippable variants and repeats; NaN where nothing is.
 
     `composites` has a row for each variant. `spread` is the widest gap between two judges on one criterion, as a share
@@ -61,6 +62,7 @@ class SampleRanking:
     assertions: Floats
     findings: Floats
     unscored: Floats  # Outputs of any variant without a score.
+    results: Integers  # Of any variant; 0 where a run was stopped before it.
     verdict: Floats  # The worst, by number.
 
     @property
@@ -106,12 +108,12 @@ class SampleRanking:
 
     def describe_sample(self, place: int) -> RankedSample:
         """What is known of the sample at a place."""
-        spread, near, verdict = (_find_known(one[place]) for one in (self.spread, self.near, self.verdict))
+        spread, near, verdict = (_find_known_results(one[place]) for one in (self.spread, self.near, self.verdict))
         return RankedSample(
             position=int(self.positions[place]),
             id=self.samples[place],
-            composites={name: _find_known(self.composites[at][place]) for at, name in enumerate(self.variants)},
-            moved=_find_known(self.moved[place]),
+            composites={name: _find_known_results(self.composites[at][place]) for at, name in enumerate(self.variants)},
+            moved=_find_known_results(self.moved[place]),
             moved_variant=self.variants[self.moved_variant[place]],
             spread=spread if spread is not None and spread >= WIDE_SPREAD else None,
             spread_on=self.criteria[self.spread_criterion[place]] if self.criteria else "",
@@ -120,29 +122,30 @@ class SampleRanking:
             assertions=int(self.assertions[place]),
             findings=int(self.findings[place]),
             unscored=int(self.unscored[place]),
+            results=int(self.results[place]),
             verdict=None if verdict is None else WORST_VERDICTS[int(verdict)],
         )
 
 
-def _find_known(value: float) -> float | None:
+def _find_known_results(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Sequence[int]) -> SampleRanking:
+def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Sequence[int]) -> RunSampleRanking:
     """Every sample of a run, over the variants that may be shipped; `gates` are those of layers."""
     count, shippable = len(table.samples), table.frame.shippable_variants
     own = np.isin(table.variant, [table.variants.index(name) for name in shippable])
     composites = np.stack([
-        _average_by_sample(table.composite, table.sample, table.variant == place, count)
+        _average_results_by_sample(table.composite, table.sample, table.variant == place, count)
         for place in range(len(table.variants))
     ])  # fmt: skip
-    spread, widest, criteria = _measure_judge_spread(table, own, count)
-    moved, mover = _find_largest_move(table, composites, shippable)
+    spread, widest, criteria = _measure_judge_spread_in_run(table, own, count)
+    moved, mover = _find_largest_move_in_run(table, composites, shippable)
     verdict = np.full(count, np.nan)
     if "verdict" in table.marks:
         np.fmin.at(verdict, table.sample[own], table.marks["verdict"][own])
     without = np.isnan(table.score) & np.isnan(table.composite)  # The control's too: no pair can be made without it.
-    return SampleRanking(
+    return RunSampleRanking(
         samples=table.samples,
         positions=np.array(positions, dtype=np.int64),
         variants=table.variants,
@@ -153,14 +156,15 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Seq
         spread=spread,
         spread_criterion=widest,
         criteria=criteria,
-        near=_measure_gate_distance(table, own, gates, count),
-        **{name: _count_marks(table, name, own, count) for name in ("gates", "assertions", "findings")},
-        unscored=_sum_by_sample(without.astype(np.float64), table.sample, count),
+        near=_measure_gate_distance_in_run(table, own, gates, count),
+        **{name: _count_marks_in_run(table, name, own, count) for name in ("gates", "assertions", "findings")},
+        unscored=_sum_results_by_sample(without.astype(np.float64), table.sample, count),
+        results=np.bincount(table.sample, None, count),
         verdict=verdict,
     )
 
 
-def _average_by_sample(values: Floats, sample: Integers, chosen: NDArray[np.bool_], count: int) -> Floats:
+def _average_results_by_sample(values: Floats, sample: Integers, chosen: NDArray[np.bool_], count: int) -> Floats:
     """The mean of a column over the repeats of each sample; NaN where there is none."""
     there = chosen & ~np.isnan(values)
     sums = np.bincount(sample[there], values[there], count)
@@ -168,7 +172,7 @@ def _average_by_sample(values: Floats, sample: Integers, chosen: NDArray[np.bool
     return np.where(times > 0, sums / np.maximum(times, 1), np.nan)
 
 
-def _find_largest_move(table: RunTable, composites: Floats, shippable: list[str]) -> tuple[Floats, Integers]:
+def _find_largest_move_in_run(table: RunTable, composites: Floats, shippable: list[str]) -> tuple[Floats, Integers]:
     """How far the treatment that moved most is from the control, with its sign, and which one it is."""
     moved, mover = np.full(len(table.samples), np.nan), np.zeros(len(table.samples), dtype=np.int64)
     control = table.frame.control
@@ -184,7 +188,7 @@ def _find_largest_move(table: RunTable, composites: Floats, shippable: list[str]
     return moved, mover
 
 
-def _measure_judge_spread(
+def _measure_judge_spread_in_run(
     table: RunTable, own: NDArray[np.bool_], count: int
 ) -> tuple[Floats, Integers, tuple[str, ...]]:
     """The widest gap between two judges on one criterion of one output, and which criterion that is."""
@@ -196,19 +200,21 @@ def _measure_judge_spread(
             continue
         high, low = _reduce_columns(np.fmax, columns), _reduce_columns(np.fmin, columns)
         gap = np.full(count, np.nan)
-        np.fmax.at(gap, table.sample[own], (high - low) / (_find_scale_width(table, id) or 1.0))
+        np.fmax.at(gap, table.sample[own], (high - low) / (_find_scale_width_in_run(table, id) or 1.0))
         wider = np.isnan(widest) | (gap > widest)
         place = np.where(wider & ~np.isnan(gap), number, place)
         widest = np.fmax(widest, gap)
     return widest, place, criteria
 
 
-def _find_scale_width(table: RunTable, id: str) -> float:
+def _find_scale_width_in_run(table: RunTable, id: str) -> float:
     ends = next((one["ends"] for rubric in table.frame.rubrics for one in rubric["criteria"] if one["id"] == id), None)
     return float(ends[1] - ends[0]) if ends else 0.0
 
 
-def _measure_gate_distance(table: RunTable, own: NDArray[np.bool_], gates: Mapping[str, float], count: int) -> Floats:
+def _measure_gate_distance_in_run(
+    table: RunTable, own: NDArray[np.bool_], gates: Mapping[str, float], count: int
+) -> Floats:
     distance = np.full(count, np.nan)
     for name, least in gates.items():
         if name in table.layers:
@@ -216,14 +222,14 @@ def _measure_gate_distance(table: RunTable, own: NDArray[np.bool_], gates: Mappi
     return distance
 
 
-def _count_marks(table: RunTable, name: str, own: NDArray[np.bool_], count: int) -> Floats:
+def _count_marks_in_run(table: RunTable, name: str, own: NDArray[np.bool_], count: int) -> Floats:
     column = table.marks.get(name)
     if column is None:
         return np.zeros(count)
-    return _sum_by_sample(np.nan_to_num(column[own]), table.sample[own], count)
+    return _sum_results_by_sample(np.nan_to_num(column[own]), table.sample[own], count)
 
 
-def _sum_by_sample(values: Floats, sample: Integers, count: int) -> Floats:
+def _sum_results_by_sample(values: Floats, sample: Integers, count: int) -> Floats:
     return np.bincount(sample, values, count).astype(np.float64)
 
 

@@ -21,7 +21,7 @@ from evenhand.judging.judge import collect_judge_prompt_fingerprint, fingerprint
 from evenhand.judging.open_judge import EmbeddedModel
 from evenhand.judging.results import refuse_foreign_score_maps
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
+from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
 from evenhand.models.requests import EMBEDDED, ChainedModel
 from evenhand.runs.pairs import EVEN_WITH_CONTROL, build_run_pair_rubric, refuse_unaskable_run_pairs
 from evenhand.runs.results import build_result_composite_rubric
@@ -200,4 +200,4 @@ def collect_run_keys_to_hide(eval: Eval, environ: Mapping[str, str]) -> ModelSec
     """The secrets that a run may meet: those of the environment, and the variables that its variants send."""
     endpoints = [one for one in eval.variants.values() if isinstance(one, EndpointVariant)]
     templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
-    return collect_keys_to_hide(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
+    return collect_api_keys_to_hide(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])

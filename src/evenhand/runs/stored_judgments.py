@@ -95,9 +95,9 @@ def find_run_rubric_for_tag(setup: Json, tag: str) -> RunRubric:
     return RunRubric(
         tag=tag,
         tags=frozenset(one for one in rubrics if one and not one.startswith(SAMPLE_RUBRIC_PREFIX)),
-        scales={leaf["id"]: restore_kept_scale(leaf["scale"]) for leaf in _run_leaf_criteria(old[CRITERIA])},
+        scales={leaf["id"]: restore_run_scale(leaf["scale"]) for leaf in _run_leaf_criteria(old[CRITERIA])},
         statements={group: tuple(one["id"] for one in old[group]) for group in STATEMENT_GROUPS},
-        holistic=None if holistic is None else restore_kept_scale(holistic),
+        holistic=None if holistic is None else restore_run_scale(holistic),
         judges={one["name"]: read_kept_fraction(one["weight"]) for one in setup["judges"]},
         cascade=how["cascade"] is not None,
         refuse=how["refuse"],
@@ -154,7 +154,7 @@ def rescore_cheap_judge(rubric: Rubric, asked: RunRubric, contents: Mapping[str,
     if not asked.cascade:
         return {}
     cheap, known = next(iter(asked.judges)), {name: Answers(id=name) for name in contents}
-    said = (_read_result_answers(rubric, asked, known[name], one, cheap) for name, one in contents.items())
+    said = (_read_answers_of_result_row(rubric, asked, known[name], one, cheap) for name, one in contents.items())
     return {card.id: card for card in compute_scorecards_and_ranks(rubric, list(filter(None, said))).scorecards}
 
 
@@ -164,19 +164,20 @@ def rescore_result_rows(rubric: Rubric, asked: RunRubric, contents: Mapping[str,
     each = list(zip(known, contents.values(), strict=True))
     if asked.cascade:
         decided = [
-            _read_result_answers(rubric, asked, one, content, content["decided_by"]) or one for one, content in each
+            _read_answers_of_result_row(rubric, asked, one, content, content["decided_by"]) or one
+            for one, content in each
         ]
         return compute_scorecards_and_ranks(rubric, decided).scorecards
     reviews = []
     for judge, weight in asked.judges.items():
-        given = (_read_result_answers(rubric, asked, one, content, judge) for one, content in each)
+        given = (_read_answers_of_result_row(rubric, asked, one, content, judge) for one, content in each)
         reviews.append(Review(judge=judge, outputs=tuple(filter(None, given)), weight=weight))
     if len(reviews) == 1 and len(reviews[0].outputs) == len(known):
         return compute_scorecards_and_ranks(rubric, reviews[0].outputs).scorecards
     return score_reviews(rubric, reviews, outputs=known).scorecards
 
 
-def _read_result_answers(
+def _read_answers_of_result_row(
     rubric: Rubric, asked: RunRubric, known: Answers, content: Json, judge: str | None
 ) -> Answers | None:
     """What a judge said of an output; None where it said nothing because it was not to be asked."""
@@ -257,38 +258,38 @@ LAYERED = "layered"  # The shipped method whose mean is over layers that may be 
 STEP_NUMBERS = ("below", "at", "each", "most", "min", "max", "quorum")
 
 
-def restore_kept_rubric(kept: Mapping[str, Any]) -> Rubric:
+def restore_run_rubric(kept: Mapping[str, Any]) -> Rubric:
     """The rubric of a run, as it scored."""
-    criteria = tuple(_restore_criterion(one) for one in kept["criteria"])
+    criteria = tuple(_restore_run_criterion(one) for one in kept["criteria"])
     return Rubric(
         name=kept["name"],
-        method=_restore_method(kept["method"], criteria),
+        method=_restore_run_method(kept["method"], criteria),
         criteria=criteria,
-        red_flags=tuple(_restore_statement(one) for one in kept["red_flags"]),
-        bonuses=tuple(_restore_statement(one) for one in kept["bonuses"]),
+        red_flags=tuple(_restore_run_statement(one) for one in kept["red_flags"]),
+        bonuses=tuple(_restore_run_statement(one) for one in kept["bonuses"]),
         gates=tuple(Gate(criterion=one["criterion"], min=read_kept_fraction(one["min"])) for one in kept["gates"]),
         tags=tuple(kept["tags"]),
         about=kept["about"],
         safety_gate=kept["safety_gate"],
         holistic=kept.get("holistic", False),  # Runs of older versions do not say.
-        too_close=_read_number(kept.get("too_close")),
+        too_close=_read_run_rubric_number(kept.get("too_close")),
     )
 
 
-def _restore_method(kept: Mapping[str, Any], criteria: Sequence[Criterion]) -> Method:
+def _restore_run_method(kept: Mapping[str, Any], criteria: Sequence[Criterion]) -> Method:
     scale = kept["scale"]
     return Method(
         name=kept["name"],
         scale=ScoreScale(
             min=read_kept_fraction(scale["min"]), max=read_kept_fraction(scale["max"]), decimals=scale["decimals"]
         ),
-        steps=tuple(_restore_step(one, place, kept, criteria) for place, one in enumerate(kept["steps"])),
+        steps=tuple(_restore_run_step(one, place, kept, criteria) for place, one in enumerate(kept["steps"])),
         about=kept["about"],
-        criterion_scale=restore_kept_scale(kept["criterion_scale"]),
-        criteria=tuple(_restore_criterion(one) for one in kept["criteria"]),
+        criterion_scale=restore_run_scale(kept["criterion_scale"]),
+        criteria=tuple(_restore_run_criterion(one) for one in kept["criteria"]),
         required=kept["required"],
-        weights_sum_to=_read_number(kept["weights_sum_to"]),
-        holistic=None if kept["holistic"] is None else restore_kept_scale(kept["holistic"]),
+        weights_sum_to=_read_run_rubric_number(kept["weights_sum_to"]),
+        holistic=None if kept["holistic"] is None else restore_run_scale(kept["holistic"]),
         grades=tuple(
             Grade(grade=one["grade"], from_=read_kept_fraction(one["from_"]), label=one["label"])
             for one in kept["grades"]
@@ -302,16 +303,16 @@ def _restore_method(kept: Mapping[str, Any], criteria: Sequence[Criterion]) -> M
     )
 
 
-def _restore_step(
+def _restore_run_step(
     kept: Mapping[str, Any], place: int, method: Mapping[str, Any], criteria: Sequence[Criterion]
 ) -> Step:
     """A step by its fields; the first one makes the number, and some of those have the same fields."""
     if place == 0 and not kept:
         return PointsShare() if any(one.points is not None for one in criteria) else WeightedSum()
     if place == 0 and set(kept) == {"onto"}:
-        onto = None if kept["onto"] is None else restore_kept_scale(kept["onto"])
+        onto = None if kept["onto"] is None else restore_run_scale(kept["onto"])
         return (LayerMean if method["name"] == LAYERED else WeightedMean)(onto=onto)
-    given = {name: _read_number(one) if name in STEP_NUMBERS else one for name, one in kept.items()}
+    given = {name: _read_run_rubric_number(one) if name in STEP_NUMBERS else one for name, one in kept.items()}
     if "for_" in kept:
         return STEPS["deduct" if kept["for_"] == "red_flags" else "add"](**given)
     fields = {"ceiling": {"criterion", "below", "at"}, "shortfall": {"below"}, "cap": {"at", "when"}}
@@ -320,29 +321,29 @@ def _restore_step(
     return STEPS[word](**given)
 
 
-def _restore_criterion(kept: Mapping[str, Any]) -> Criterion:
+def _restore_run_criterion(kept: Mapping[str, Any]) -> Criterion:
     return Criterion(
         id=kept["id"],
         asks=kept["asks"],
         weight=read_kept_fraction(kept["weight"]),
-        points=_read_number(kept["points"]),
-        scale=restore_kept_scale(kept["scale"]),
+        points=_read_run_rubric_number(kept["points"]),
+        scale=restore_run_scale(kept["scale"]),
         anchors=tuple(
             Anchor(min=read_kept_fraction(one["min"]), max=read_kept_fraction(one["max"]), text=one["text"])
             for one in kept["anchors"]
         ),
         required=kept["required"],
-        required_min_score=_read_number(kept["required_min_score"]),
+        required_min_score=_read_run_rubric_number(kept["required_min_score"]),
         fixed=kept["fixed"],
         examples=tuple(
             CriterionExample(passage=one["passage"], score=read_kept_fraction(one["score"]), why=one["why"])
             for one in kept.get("examples", ())
         ),
-        children=tuple(_restore_criterion(one) for one in kept["children"]),
+        children=tuple(_restore_run_criterion(one) for one in kept["children"]),
     )
 
 
-def restore_kept_scale(kept: Mapping[str, Any]) -> Scale:
+def restore_run_scale(kept: Mapping[str, Any]) -> Scale:
     """A scale, from the plain data of it."""
     bands = (
         ScaleBand(id=one["id"], min=read_kept_fraction(one["min"]), max=read_kept_fraction(one["max"]))
@@ -352,9 +353,9 @@ def restore_kept_scale(kept: Mapping[str, Any]) -> Scale:
     return Scale(**ends, integers=kept["integers"], yes_no=kept["yes_no"], bands=tuple(bands))
 
 
-def _restore_statement(kept: Mapping[str, Any]) -> Statement:
-    return Statement(id=kept["id"], asks=kept["asks"], amount=_read_number(kept["amount"]))
+def _restore_run_statement(kept: Mapping[str, Any]) -> Statement:
+    return Statement(id=kept["id"], asks=kept["asks"], amount=_read_run_rubric_number(kept["amount"]))
 
 
-def _read_number(kept: str | None) -> Fraction | None:
+def _read_run_rubric_number(kept: str | None) -> Fraction | None:
     return None if kept is None else read_kept_fraction(kept)

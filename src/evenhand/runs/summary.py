@@ -5,7 +5,7 @@ score.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
@@ -24,7 +24,7 @@ from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.pairs import RunPairTally, summarise_run_pairs
 from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
-from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunTallyMean, VariantTally
+from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunTallyMean, RunVariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
 from evenhand.stats.means import mean_interval
@@ -43,11 +43,11 @@ MOST_LENGTH_POINTS = 400  # Of a variant: more are a blot on the page, and every
 class RunSummary:
     """The tallies of all variants, in the order of the eval, and what asking the judges took."""
 
-    tallies: dict[str, VariantTally]
+    tallies: dict[str, RunVariantTally]
     samples: int = 0
-    calls: dict[str, JudgeCallTally] = field(default_factory=dict)  # By judge.
+    calls: dict[str, JudgeCallTally] = field(default_factory=lambda: defaultdict(JudgeCallTally))  # By judge.
     # By variant; "" where several were shown at once.
-    asked_about: dict[str, JudgeCallTally] = field(default_factory=dict)
+    asked_about: dict[str, JudgeCallTally] = field(default_factory=lambda: defaultdict(JudgeCallTally))
     models: Mapping[str, str] = field(default_factory=dict)  # By variant: the model that makes its outputs.
     pairs: RunPairTally = field(default_factory=RunPairTally)
 
@@ -65,7 +65,7 @@ def summarise_results(
     `models` are those that make the outputs of variants. Means count every sample once, or, `per` cluster,
     every cluster.
     """
-    summary = RunSummary({name: VariantTally(per=per) for name in variants}, models=models or {})
+    summary = RunSummary({name: RunVariantTally(per=per) for name in variants}, models=models or {})
     named: dict[str, int] = {}
     last = -1
     for row in rows:
@@ -81,8 +81,8 @@ def summarise_results(
             if columns is not None:
                 columns.add(row, content)
     for row in calls:
-        summary.calls.setdefault(row["judge"], JudgeCallTally()).add(row)
-        summary.asked_about.setdefault(row["variant"], JudgeCallTally()).add(row)
+        summary.calls[row["judge"]].add(row)
+        summary.asked_about[row["variant"]].add(row)
     return summary
 
 
@@ -266,7 +266,7 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
     }
 
 
-def _summarise_five_layers(tally: VariantTally) -> Json:
+def _summarise_five_layers(tally: RunVariantTally) -> Json:
     """The means of the five layers of the scoring pipeline; a criterion is a dimension."""
     return {
         "assertion": _round_run_tally_mean(tally.assertion_rate),
@@ -295,7 +295,7 @@ def summarise_run_judge(name: str, tally: JudgeCallTally, heuristic: bool) -> Js
     }
 
 
-def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, VariantTally]) -> Json:
+def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, RunVariantTally]) -> Json:
     pairs = [
         (x, y)
         for tally in tallies.values()
@@ -315,7 +315,7 @@ def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, Va
     }
 
 
-def _mean_of_run_results(mean: RunTallyMean, tally: VariantTally, scale: Sequence[float]) -> Json | None:
+def _mean_of_run_results(mean: RunTallyMean, tally: RunVariantTally, scale: Sequence[float]) -> Json | None:
     """A mean with its interval; repeats of a sample count as one, and samples of a cluster are not independent."""
     if mean.exact is None:
         return None
@@ -324,12 +324,13 @@ def _mean_of_run_results(mean: RunTallyMean, tally: VariantTally, scale: Sequenc
     there = ~np.isnan(columns[0])
     values, clusters, samples = (one[there] for one in columns)
     several = (clusters != clusters[0]).any()
-    interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per) if several else None
+    ends = (float(scale[0]), float(scale[1]))
+    interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per, scale=ends) if several else None
     return {
         "mean": float(format_fraction(mean.exact, 4)),
         "exact": str(mean.exact),
-        "low": max(interval.low, scale[0]) if interval else None,  # A mean is never off its scale.
-        "high": min(interval.high, scale[1]) if interval else None,
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
         "level": interval.level if interval else None,
         "n": mean.n,
         "min": float(values.min()),
@@ -366,7 +367,7 @@ def _summarise_run_statements(summary: RunSummary, ids: Mapping[int, str], *, ma
     ]
 
 
-def summarise_run_length_bias(tallies: Mapping[str, VariantTally]) -> list[Json]:
+def summarise_run_length_bias(tallies: Mapping[str, RunVariantTally]) -> list[Json]:
     """Per variant the lengths and composites of its scored outputs, thinned, with the line through all of them."""
     found = []
     for name, tally in tallies.items():

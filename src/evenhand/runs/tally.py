@@ -17,7 +17,7 @@ from evenhand.evals.eval_schema import LAYERS
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
-from evenhand.runs.kept_texts import count_output_characters, list_result_texts
+from evenhand.runs.kept_texts import count_characters_of_run_output, list_result_texts
 from evenhand.stats.arrays import CountedPer
 from evenhand.wording import read_kept_amount, read_kept_fraction
 
@@ -37,7 +37,7 @@ class RunTallyMean:
 
     values: array[float] = field(default_factory=lambda: array("d"))  # NaN is missing, or nobody was asked.
     n: int = 0  # Values that there are.
-    missing: int = 0
+    gaps: array[int] = field(default_factory=lambda: array("q"))  # Rows whose value was asked for and is missing.
     sums: dict[int, int] = field(default_factory=dict)  # Of numerators, by denominator: far quicker than fractions.
     units: int = 0
     # The sample that is being added to, with a numerator, a denominator and how many: repeats come one after another.
@@ -50,7 +50,7 @@ class RunTallyMean:
         A value is a numerator and a denominator without a common factor.
         """
         if value is None:
-            self.missing += 1
+            self.gaps.append(len(self.values))
             self.values.append(nan)
             return
         self.n += 1
@@ -70,6 +70,11 @@ class RunTallyMean:
             self.sums[under] = self.sums.get(under, 0) + over
             self.units += 1
         self.open = unit, above, below, 1
+
+    @property
+    def missing(self) -> int:
+        """How many values are missing."""
+        return len(self.gaps)
 
     @property
     def exact(self) -> Fraction | None:
@@ -94,7 +99,7 @@ class StatementTally:
 
 
 @dataclass(slots=True)
-class VariantTally:
+class RunVariantTally:
     """One variant, result by result, in the order of samples and repeats."""
 
     per: CountedPer = "sample"  # What counts once in its means.
@@ -127,6 +132,7 @@ class VariantTally:
     not_passed: dict[str, array[int]] = field(default_factory=dict)  # Positions of results that do not, by verdict.
     failed_gates: dict[str, array[int]] = field(default_factory=dict)  # Positions of results that fail a criterion's.
     open_gates: dict[str, array[int]] = field(default_factory=dict)  # … that fail none, but one is open.
+    missing_criteria: dict[str, array[int]] = field(default_factory=dict)  # … that have no score for want of an answer.
     unpriced: int = 0  # Outputs that a model was asked for and that have no known price.
     input_tokens: int = 0  # That making the outputs took.
     output_tokens: int = 0
@@ -155,7 +161,10 @@ class VariantTally:
         self.places.append(row["position"] * MOST_REPEATS + row["repeat"])
         self.unfinished += row["key"] == ""
         unit = cluster if self.per == "cluster" else row["position"]
-        self.score.add(parse_result_ratio(row["score"]), unit)
+        if row["score"] is None and row["state"] == "scored":
+            self.score.values.append(nan)  # It is complete: nothing asked for a score of its own.
+        else:
+            self.score.add(parse_result_ratio(row["score"]), unit)
         self.composite.add(parse_result_ratio(row["composite"]), unit)
         five = content.get("five_layers") or {}
         self.assertion_rate.add(parse_result_ratio(five.get("assertion")), unit)
@@ -178,7 +187,22 @@ class VariantTally:
         self.bonuses.append(len(card.get("bonuses") or ()))
         if card.get("statements"):
             self._add_statements(row["position"], card["statements"])
-        verdict = card["verdict"]
+        self._add_verdict(row, card["verdict"])
+        failed, unknown = card.get("gates_failed") or (), content.get("gates_open") or ()
+        if failed or unknown:
+            own = content.get("own_rubric", "")
+            failed, unknown = ([name_sample_rubric_criterion(own, id) for id in ids] for ids in (failed, unknown))
+            self._add_gates(row["position"], failed, unknown)
+        if row["state"] != "scored":
+            for criterion in [name for name, value in content["criteria"].items() if value is None]:
+                self.missing_criteria.setdefault(criterion, array("q")).append(row["position"])
+        length = count_characters_of_run_output(content)
+        self.lengths.append(nan if length is None else length)
+        self._add_output_facts(content["output"], priced=priced)
+        self._add_findings(row, content)
+
+    def _add_verdict(self, row: Mapping[str, Any], verdict: str | None) -> None:
+        """Count an output by its verdict, and where it does not pass."""
         if verdict is not None:
             self.verdicts[verdict] += 1
         # Where a method gives no verdict, whatever has a score passes; what is incomplete never does.
@@ -189,13 +213,6 @@ class VariantTally:
         self.borderline += verdict == "borderline"
         if not passed:
             self.not_passed.setdefault(verdict or "", array("q")).append(row["position"])
-        failed, unknown = card.get("gates_failed") or (), content.get("gates_open") or ()
-        if failed or unknown:
-            self._add_gates(row["position"], failed, unknown)
-        length = count_output_characters(content)
-        self.lengths.append(nan if length is None else length)
-        self._add_output_facts(content["output"], priced=priced)
-        self._add_findings(row, content)
 
     def _add_findings(self, row: Mapping[str, Any], content: Mapping[str, Any]) -> None:
         """Count what assertions, guards and the safety gate say of an output, and what failed about it."""
@@ -259,7 +276,8 @@ class VariantTally:
         before = len(self.clusters) - 1
         for name in texts:
             if name not in means:
-                means[name] = RunTallyMean(values=array("d", [nan]) * before, missing=before if asked is None else 0)
+                gaps = array("q", range(before if asked is None else 0))
+                means[name] = RunTallyMean(values=array("d", [nan]) * before, gaps=gaps)
         for name, mean in means.items():
             if asked is None or name in asked:
                 mean.add(parse_result_ratio(texts.get(name)), unit)

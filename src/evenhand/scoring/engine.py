@@ -9,7 +9,7 @@ from fractions import Fraction
 from evenhand.model.method import Cap, Ceiling, Grade, LayerMean, Round, Shortfall, Step
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.scale import NOT_ASKED, Criterion, CriterionScore, Number, Scored, to_exact_fraction
-from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedOutput, Scorecard, Verdict
+from evenhand.model.scorecard import Answers, AppliedStep, MissingCriterion, RankedScorecard, Scorecard, Verdict
 from evenhand.scoring.steps import (
     STEP_FUNCTIONS,
     CriterionValues,
@@ -17,7 +17,7 @@ from evenhand.scoring.steps import (
     find_shortfall_step_criteria,
     sum_weighted_values,
 )
-from evenhand.wording import format_fraction
+from evenhand.wording import format_fraction, join_names, word_layer
 
 
 def compute_answers_scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
@@ -158,7 +158,8 @@ def _write_scorecard(case: StepInputs, missing: tuple[MissingCriterion, ...], ou
     if isinstance(answers.holistic, Scored) and value is not None and not case.values and not answers.scores:
         notes.append("holistic score: no criterion was answered")
     if isinstance(method.steps[0], LayerMean) and value is not None:
-        notes.append(f"computed from {', '.join(layer.id for layer in rubric.criteria if layer.id in case.values)}")
+        layers = [word_layer(layer.id) for layer in rubric.criteria if layer.id in case.values]
+        notes.append(f"computed from {', '.join(layers)}")
     if answers.unsafe and not any(isinstance(step, Cap) for step in method.steps):
         notes.append(f"unsafe ({answers.unsafe}): {method.name} has no cap for it")
     card = Scorecard(
@@ -218,6 +219,15 @@ def apply_score_thresholds(rubric: Rubric, value: Fraction | None, failed: tuple
     return "pass" if rubric.all_gates else None
 
 
+_STEPS_AFTER_SUM = {
+    "ceiling": "the ceiling",
+    "deduct": "deductions",
+    "add": "bonuses",
+    "shortfall": "the penalty",
+    "cap": "the cap",
+}
+
+
 def note_claims_against_scorecard(card: Scorecard, claims: Mapping[str, object], top: Fraction) -> Iterator[str]:
     """A note for each claimed score, band or pass that differs from what was computed."""
     if "overall" in claims and card.steps:
@@ -231,9 +241,13 @@ def note_claims_against_scorecard(card: Scorecard, claims: Mapping[str, object],
         if said is None:
             yield f"claimed score {claims['overall']!r} is not a number"
         elif abs(said - ours) > tolerance:
-            computed = format_fraction(ours, card.decimals)
-            yield f"claimed score {claims['overall']} differs from {computed} computed from the criteria"
-    if "overall_band" in claims and card.grade not in (None, claims["overall_band"]):
+            computed = f"{format_fraction(ours, card.decimals)} computed from the criteria"
+            # What moved the score since is the method's doing: it would not be found in the number that is shown.
+            since = [_STEPS_AFTER_SUM[one.step] for one in card.steps[1:] if one.step in _STEPS_AFTER_SUM]
+            before = f", before {join_names(list(dict.fromkeys(since)))}" if since else ""
+            yield f"claimed score {claims['overall']} differs from {computed}{before}"
+    band = str(claims.get("overall_band", card.grade)).strip()
+    if card.grade is not None and band.casefold() != card.grade.casefold():
         yield f"the judge said band {claims['overall_band']}; the scores give {card.grade}"
     if "overall_passed" in claims and card.verdict is not None:
         claimed = claims["overall_passed"] is True
@@ -242,7 +256,7 @@ def note_claims_against_scorecard(card: Scorecard, claims: Mapping[str, object],
 
 
 def note_claimed_rank_against_scorecards(
-    judge: str, claimed: Sequence[str], ours: Sequence[RankedOutput], first: Sequence[RankedOutput]
+    judge: str, claimed: Sequence[str], ours: Sequence[RankedScorecard], first: Sequence[RankedScorecard]
 ) -> str | None:
     """A note where a reviewer's own ranking contradicts that of its scores; `first` is by what its criteria sum to."""
     claimed = [id for id in claimed if any(place.id == id and place.rank is not None for place in ours)]
@@ -256,7 +270,7 @@ def note_claimed_rank_against_scorecards(
     return f"{claim}; its scores give {', '.join(derived)}"
 
 
-def _order_claimed_ids_by_score_rank(claimed: Sequence[str], places: Sequence[RankedOutput]) -> list[str]:
+def _order_claimed_ids_by_score_rank(claimed: Sequence[str], places: Sequence[RankedScorecard]) -> list[str]:
     """The ids by rank; those that share one stay in the order that was claimed."""
     ranks = {place.id: place.rank or 0 for place in places}
     return sorted(claimed, key=lambda id: ranks[id])

@@ -12,7 +12,7 @@ from itertools import groupby
 from evenhand.model.method import LayerMean, TieBreak
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.scale import Scored
-from evenhand.model.scorecard import Answers, RankedOutput, Review, Scorecard, Scores
+from evenhand.model.scorecard import Answers, RankedScorecard, Review, Scorecard, Scores
 from evenhand.scoring.engine import (
     compute_answers_scorecard,
     find_scorecard_layers,
@@ -20,7 +20,7 @@ from evenhand.scoring.engine import (
 )
 from evenhand.scoring.panel import score_panel
 from evenhand.scoring.pooling import approximate_score_root, exact_mean_score, exact_score_variance
-from evenhand.wording import format_fraction, round_number_half_away, word_gate
+from evenhand.wording import format_fraction, round_number_half_away, word_gate, word_layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def compute_scorecards_and_ranks(
         {find_scorecard_layers(rubric, card.criteria) for card in cards if card.exact is not None} if layered else ()
     )
     if len(cards) > 1 and len(scored) > 1:
-        notes = (f"not ranked: computed from different layers ({'; '.join(layers)})",)
+        told = [" + ".join(word_layer(name) for name in one.split(" + ")) for one in layers]
+        notes = (f"not ranked: computed from different layers ({'; '.join(told)})",)
     elif len(cards) > 1:
         ranking = rank_scorecards(rubric, cards)
         cards = _note_tied_scorecards(rubric, cards, ranking)
@@ -66,7 +67,7 @@ def compute_scorecards_and_ranks(
         ),
         scorecards=tuple(cards),
         ranking=ranking,
-        notes=(*notes, *_note_reviewer_ranks_against_scorecards(rubric, reviews)) if reviews else notes,
+        notes=(*notes, *note_reviewer_ranks_against_scorecards(rubric, reviews)) if reviews else notes,
     )
 
 
@@ -81,7 +82,7 @@ _FINGERPRINT_CACHE: RubricIdentityCache[str] = RubricIdentityCache()
 
 
 def _note_tied_scorecards(
-    rubric: Rubric, cards: Sequence[Scorecard], ranking: Sequence[RankedOutput]
+    rubric: Rubric, cards: Sequence[Scorecard], ranking: Sequence[RankedScorecard]
 ) -> list[Scorecard]:
     """What tie-breaks on every criterion leave tied is equivalent; otherwise a shared rank says all there is."""
     covered = set(rubric.leaves) <= {tie.of for tie in rubric.method.ties}
@@ -90,7 +91,8 @@ def _note_tied_scorecards(
     return [replace(card, notes=(*card.notes, notes[card.id])) if card.id in notes else card for card in cards]
 
 
-def _note_reviewer_ranks_against_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
+def note_reviewer_ranks_against_scorecards(rubric: Rubric, reviews: Sequence[Review]) -> list[str]:
+    """A note for each reviewer whose own ranking contradicts its scores."""
     notes = []
     for review in reviews:
         if review.ranking:
@@ -108,7 +110,7 @@ MOST_EQUIVALENTS_NAMED = 5
 ScorecardRankKey = tuple[Fraction | tuple[Fraction, ...], ...]
 
 
-def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedOutput, ...]:
+def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedScorecard, ...]:
     """Best first; incomplete scorecards stand at the end without a rank."""
     ties = list_scorecard_tie_breaks(rubric)
     keys: dict[str, ScorecardRankKey] = {
@@ -116,15 +118,15 @@ def rank_scorecards(rubric: Rubric, cards: Sequence[Scorecard]) -> tuple[RankedO
     }
     placed = sorted((card for card in cards if card.id in keys), key=lambda card: keys[card.id], reverse=True)
     broken_by = _name_scorecard_tie_breaks([keys[card.id] for card in placed], ties)
-    places: list[RankedOutput] = []
+    places: list[RankedScorecard] = []
     for position, card in enumerate(placed):
         shares = position > 0 and keys[card.id] == keys[placed[position - 1].id]
         level = places[-1].rank if shares else position + 1
-        places.append(RankedOutput(level, card.id, card.exact, card.decimals, broken_by[position]))
-    return (*places, *(RankedOutput(None, c.id, None, c.decimals) for c in cards if c.exact is None))
+        places.append(RankedScorecard(level, card.id, card.exact, card.decimals, broken_by[position]))
+    return (*places, *(RankedScorecard(None, c.id, None, c.decimals) for c in cards if c.exact is None))
 
 
-def list_equally_ranked_outputs(ranking: Sequence[RankedOutput]) -> dict[str, list[str]]:
+def list_equally_ranked_outputs(ranking: Sequence[RankedScorecard]) -> dict[str, list[str]]:
     """For each output that shares its rank, some of the others that do."""
     sharing: dict[int, list[str]] = {}
     for place in ranking:

@@ -25,7 +25,7 @@ from evenhand.model.method import (
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion, Scale, Statement
 from evenhand.model.scorecard import Answers, AppliedStep
-from evenhand.wording import format_fraction, round_number_half_away
+from evenhand.wording import format_fraction, round_number_half_away, word_layer
 
 CriterionValues = dict[str, Fraction]
 StepResult = tuple[Fraction, tuple[Any, ...]]
@@ -55,7 +55,9 @@ def _explain_weighted_sum_step(moved: AppliedStep) -> str:
     terms = " + ".join(
         f"{_explain_value_scored_in_step(c, case.values, weighted=False)} × {format_fraction(c.weight)}" for c in scored
     )
-    return f"weighted sum {format_fraction(moved.after, moved.decimals)}: {terms}"
+    shown, exact = format_fraction(moved.after, moved.decimals), format_fraction(moved.after)
+    rounded = f", rounded from {exact}" if Fraction(shown) != Fraction(exact) else ""
+    return f"weighted sum {shown}{rounded}: {terms}"
 
 
 def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: StepInputs) -> StepResult:
@@ -67,26 +69,32 @@ def _apply_weighted_mean(step: WeightedMean | LayerMean, _before: None, case: St
 
 def _explain_weighted_mean_step(moved: AppliedStep) -> str:
     case, onto = moved.facts
-    what = "mean of layers" if moved.step == LayerMean.word else "weighted mean"
+    layered = moved.step == LayerMean.word
+    what, name = ("mean of layers", word_layer) if layered else ("weighted mean", str)
     scored = [criterion for criterion in case.rubric.criteria if criterion.id in case.values]
-    parts = ", ".join(_explain_value_scored_in_step(criterion, case.values, onto) for criterion in scored)
+    parts = ", ".join(_explain_value_scored_in_step(one, case.values, onto, name=name(one.id)) for one in scored)
     return f"{what} {format_fraction(moved.after, moved.decimals)}: {parts}"
 
 
 def _explain_value_scored_in_step(
-    criterion: Criterion, values: CriterionValues, onto: Scale | None = None, *, weighted: bool = True
+    criterion: Criterion,
+    values: CriterionValues,
+    onto: Scale | None = None,
+    *,
+    weighted: bool = True,
+    name: str | None = None,
 ) -> str:
     """A criterion with its value, as "accuracy 3" or "examples yes", an inner node with its children.
 
-    Then what the value is on a common scale, and its weight where it is `weighted`.
+    Then what the value is on a common scale, and its weight where it is `weighted`. It goes by `name`, else its id.
     """
-    value = values[criterion.id]
-    said = f"{criterion.id} {format_fraction(value)}"
+    value, name = values[criterion.id], name or criterion.id
+    said = f"{name} {format_fraction(value)}"
     if criterion.children:
         children = (_explain_value_scored_in_step(child, values, criterion.scale) for child in criterion.children)
         said += f" [{', '.join(children)}]"
     elif criterion.scale.yes_no:
-        said = f"{criterion.id} {'yes' if value else 'no'}"
+        said = f"{name} {'yes' if value else 'no'}"
     put = _rescale_criterion_score(onto, criterion, value)
     as_put = "" if put == value or criterion.scale.yes_no else f" = {format_fraction(put)}"
     weight = f" (weight {format_fraction(criterion.weight)})" if weighted and criterion.weight != 1 else ""

@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from evenhand.service.problems import ProblemError
-from evenhand.service.settings import ServiceSettings, names_loopback
+from evenhand.service.settings import ServiceSettings, is_loopback_host_header
 from evenhand.store.store import Store
 from evenhand.workflows.tokens import ServiceToken, TokenRole, find_service_token, has_service_tokens
 
@@ -37,7 +37,7 @@ class Caller:
 LOCAL_OPERATOR = Caller(id="", role="operator", name="operator")
 
 
-class RequestRates:
+class CallerRequestRates:
     """How often each caller may call: a bucket that fills by the minute."""
 
     def __init__(self, per_minute: int) -> None:
@@ -100,7 +100,7 @@ def read_token_caller(token: ServiceToken) -> Caller:
 
 def refuse_other_sites(request: Request) -> None:
     """Without tokens, a page of another site that the operator looks at must not be able to call."""
-    if not names_loopback(request.headers.get("host", "")):
+    if not is_loopback_host_header(request.headers.get("host", "")):
         raise ProblemError(403, f"this service is called localhost, not {request.url.hostname}", "use 127.0.0.1")
     site, mode = request.headers.get("sec-fetch-site"), request.headers.get("sec-fetch-mode")
     is_link = request.method in ("GET", "HEAD") and mode == "navigate"  # It is shown, and no other page reads it.

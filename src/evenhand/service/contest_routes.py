@@ -11,11 +11,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from evenhand.contest.record import encode_contest_state
 from evenhand.service.callers import Anybody, Operator, Submitter
 from evenhand.service.idempotency import KeyedRoute
-from evenhand.service.problems import ProblemError, explain_statuses
-from evenhand.workflows.contest_receiving import ChallengeArrival, ContestReceipt, SubmissionArrival
+from evenhand.service.problems import ProblemError, explain_http_statuses
+from evenhand.workflows.contest_receiving import ChallengeWorkflowArrival, ContestReceipt, SubmitWorkflowArrival
 from evenhand.workflows.contests import list_contests, load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import create_live_contest, view_live_contest
-from evenhand.workflows.sent_inputs import parse_sent_task
+from evenhand.workflows.sent_inputs import parse_task_for_service
 from evenhand.workflows.webhooks import ContestHooks
 
 Json = dict[str, Any]
@@ -52,10 +52,10 @@ class NewChallenge(_Body):
     author: str | None = Field(default=None, description="For operators only: who doubts it.")
 
 
-@router.post("", status_code=201, responses=explain_statuses(502))
+@router.post("", status_code=201, responses=explain_http_statuses(502))
 async def create_contest(request: Request, new: NewContest, _: Operator) -> Json:
     """Begin a contest; where its task names no dimensions, its first judge chooses them now."""
-    task, source = parse_sent_task(new.task)
+    task, source = parse_task_for_service(new.task)
     state = request.app.state
     hooks = ContestHooks(
         payment=state.hook_targets.check(new.payment_hook), operator=state.hook_targets.check(new.operator_hook)
@@ -81,7 +81,7 @@ def get_contests(
     return {"contests": [{"id": one.id, "task": one.task} for one in page], "next": next_cursor}
 
 
-@router.get("/{id}", responses=explain_statuses(404, 409))
+@router.get("/{id}", responses=explain_http_statuses(404, 409))
 def get_contest(request: Request, id: str, caller: Anybody, author: str | None = None, public: bool = False) -> Json:
     """A contest: whole for the operator, else what the caller may see of it now; an operator may look as others do."""
     store = request.app.state.store
@@ -92,37 +92,37 @@ def get_contest(request: Request, id: str, caller: Anybody, author: str | None =
     return view_live_contest(store, id, None if public else author or caller.author)
 
 
-@router.post("/{id}/submissions", status_code=202, responses=explain_statuses(404))
+@router.post("/{id}/submissions", status_code=202, responses=explain_http_statuses(404))
 async def post_submission(request: Request, id: str, new: NewSubmission, caller: Submitter) -> Json:
     """Hand in a submission; it has been received when this is answered, and is judged soon after."""
-    state, author = request.app.state, _name_author(caller.author, new.author)
+    state, author = request.app.state, _name_request_author(caller.author, new.author)
     target = state.hook_targets.check(new.notify)
     if caller.author is not None and new.id is not None:
         # Whether a name is taken would tell who else is here.
         raise ProblemError(403, "a submitter chooses no id", "leave it out: the answer names it")
-    arrival = SubmissionArrival(contest=id, author=author, text=new.text, id=new.id, notify=target)
+    arrival = SubmitWorkflowArrival(contest=id, author=author, text=new.text, id=new.id, notify=target)
     receipt = await state.receiver.receive(arrival)
     await state.engine.wake_contest(receipt.contest)
-    return _answer_receipt(receipt)
+    return _answer_http_receipt(receipt)
 
 
-@router.post("/{id}/challenges", status_code=202, responses=explain_statuses(404))
+@router.post("/{id}/challenges", status_code=202, responses=explain_http_statuses(404))
 async def post_challenge(request: Request, id: str, new: NewChallenge, caller: Submitter) -> Json:
     """Challenge the ranking; judges who did not judge before look at it."""
-    state, author = request.app.state, _name_author(caller.author, new.author)
-    receipt = await state.receiver.receive(ChallengeArrival(contest=id, author=author, text=new.reason))
+    state, author = request.app.state, _name_request_author(caller.author, new.author)
+    receipt = await state.receiver.receive(ChallengeWorkflowArrival(contest=id, author=author, text=new.reason))
     await state.engine.wake_contest(receipt.contest)
-    return _answer_receipt(receipt)
+    return _answer_http_receipt(receipt)
 
 
-@router.get("/{id}/log", responses=explain_statuses(404, 409))
+@router.get("/{id}/log", responses=explain_http_statuses(404, 409))
 def get_contest_log(request: Request, id: str, _: Operator) -> Json:
     """Every event of a contest, for the operator."""
     store = request.app.state.store
     return encode_contest_state(open_contest_log_for_user(store, store.contests.find_contest(id)["id"]))
 
 
-def _name_author(own: str | None, given: str | None) -> str:
+def _name_request_author(own: str | None, given: str | None) -> str:
     """Who hands in: the caller, or, for an operator, whoever is named."""
     if own is not None:
         if given not in (None, own):
@@ -133,5 +133,5 @@ def _name_author(own: str | None, given: str | None) -> str:
     return given
 
 
-def _answer_receipt(receipt: ContestReceipt) -> Json:
+def _answer_http_receipt(receipt: ContestReceipt) -> Json:
     return asdict(receipt)

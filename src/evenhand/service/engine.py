@@ -15,14 +15,14 @@ from datetime import timedelta
 from functools import partial
 
 from evenhand.errors import EvenhandError
-from evenhand.models.budget import Spending, add_spending
+from evenhand.models.budget import Spending, add_model_spending
 from evenhand.models.connections import Connections
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.store.store import Store
 from evenhand.workflows.contest import LONGEST_GAP
 from evenhand.workflows.live_contest import list_due_contests, play_live_contest
-from evenhand.workflows.service_runs import STOP_PATIENCE, ServiceRunControl, carry_out_run, list_due_runs
-from evenhand.workflows.webhooks import AT_ONCE, HookTargets, deliver_due_messages
+from evenhand.workflows.service_runs import STOP_PATIENCE, RunWorkflowControl, carry_out_run, list_due_runs
+from evenhand.workflows.webhooks import AT_ONCE, WebhookTargets, deliver_due_messages
 
 LOG = logging.getLogger("evenhand.service")
 LOOK_SECONDS = 1.0
@@ -34,12 +34,12 @@ FORGET_SECONDS = 60.0  # Between two looks for answers that were kept long enoug
 
 
 @dataclass(slots=True)
-class ContestEngine:
+class ServiceContestEngine:
     """Plays contests and delivers messages until it is stopped."""
 
     store: Store
     connections: Connections
-    targets: HookTargets
+    targets: WebhookTargets
     longest_gap: timedelta = LONGEST_GAP  # From the last sign of a contest to the clock.
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
     _playing: dict[str, asyncio.Task[None]] = field(default_factory=dict)
@@ -51,9 +51,11 @@ class ContestEngine:
     def start(self) -> None:
         """Begin to look."""
         self._looking = [
-            asyncio.create_task(_repeat_until_stopped(self._play_due_contests, self._wait_for_more)),
-            asyncio.create_task(_repeat_until_stopped(self._tell_others, partial(asyncio.sleep, LOOK_SECONDS))),
-            asyncio.create_task(_repeat_until_stopped(self._forget_answers, partial(asyncio.sleep, FORGET_SECONDS))),
+            asyncio.create_task(_repeat_until_service_stops(self._play_due_contests, self._wait_for_more)),
+            asyncio.create_task(_repeat_until_service_stops(self._tell_others, partial(asyncio.sleep, LOOK_SECONDS))),
+            asyncio.create_task(
+                _repeat_until_service_stops(self._forget_answers, partial(asyncio.sleep, FORGET_SECONDS))
+            ),
         ]
 
     def begin_stop(self) -> None:
@@ -125,7 +127,7 @@ class ContestEngine:
         await asyncio.to_thread(self.store.overwrite_removed)  # What was removed while somebody read.
 
 
-async def _repeat_until_stopped(act: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[None]]) -> None:
+async def _repeat_until_service_stops(act: Callable[[], Awaitable[None]], pause: Callable[[], Awaitable[None]]) -> None:
     """Act again and again; whatever fails now is tried again."""
     while True:
         try:
@@ -138,14 +140,14 @@ async def _repeat_until_stopped(act: Callable[[], Awaitable[None]], pause: Calla
 
 
 @dataclass(slots=True)
-class RunEngine:
+class ServiceRunEngine:
     """Looks for runs that are due, and carries out so many at once until it is stopped."""
 
     store: Store
     at_once: int
     limits: SharedLimits | None = None  # On models, kept with all other workers.
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
-    _running: dict[str, tuple[ServiceRunControl, asyncio.Task[None]]] = field(default_factory=dict)
+    _running: dict[str, tuple[RunWorkflowControl, asyncio.Task[None]]] = field(default_factory=dict)
     _looking: asyncio.Task[None] | None = None
     _spent: Spending = field(default_factory=Spending)
     _threads: ThreadPoolExecutor = field(init=False)
@@ -161,7 +163,7 @@ class RunEngine:
     @property
     def spent(self) -> Spending:
         """What the runs of this worker have used, those that are over too."""
-        return add_spending([self._spent, *(control.spent for control, _ in self._running.values())])
+        return add_model_spending([self._spent, *(control.spent for control, _ in self._running.values())])
 
     def start(self) -> None:
         """Begin to look."""
@@ -209,10 +211,10 @@ class RunEngine:
             if len(self._running) >= self.at_once:
                 return
             if id not in self._running:
-                control = ServiceRunControl()
+                control = RunWorkflowControl()
                 self._running[id] = control, asyncio.create_task(self._carry_out(id, control))
 
-    async def _carry_out(self, id: str, control: ServiceRunControl) -> None:
+    async def _carry_out(self, id: str, control: RunWorkflowControl) -> None:
         loop = asyncio.get_running_loop()
         try:
             await loop.run_in_executor(self._threads, carry_out_run, self.store, id, control, self.limits)
@@ -220,6 +222,6 @@ class RunEngine:
             LOG.warning("run %s is left to be tried again: %s", id, error)
             await asyncio.sleep(LOOK_SECONDS)
         finally:
-            self._spent = add_spending([self._spent, control.spent])
+            self._spent = add_model_spending([self._spent, control.spent])
             self._running.pop(id, None)
             self._woken.set()

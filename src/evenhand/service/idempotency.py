@@ -36,7 +36,7 @@ class KeyedRoute(APIRoute):
         """The handler, behind the look at whether the request was answered before."""
         handle = super().get_route_handler()
 
-        async def handle_once(request: Request) -> Response:
+        async def handle_request_once(request: Request) -> Response:
             key = request.headers.get(HEADER)
             if request.method != "POST" or key is None:
                 return await handle(request)
@@ -45,14 +45,14 @@ class KeyedRoute(APIRoute):
                 raise ProblemError(422, what, "as in a random UUID")
             return await _handle_keyed_request(request, key, handle)
 
-        return handle_once
+        return handle_request_once
 
 
 async def _handle_keyed_request(request: Request, key: str, handle: RouteHandler) -> Response:
     store: Store = request.app.state.store
     caller = (await find_caller(request)).id
     digest = sha256(f"{request.url.path}\n".encode() + await request.body()).hexdigest()
-    found = await _claim_key(store, caller, key, digest)
+    found = await _claim_idempotency_key(store, caller, key, digest)
     if found is not None:
         answer = json.loads(found["answer"])
         headers = {**answer["headers"], "idempotency-replayed": "true"}
@@ -68,7 +68,7 @@ async def _handle_keyed_request(request: Request, key: str, handle: RouteHandler
     return response
 
 
-async def _claim_key(store: Store, caller: str, key: str, digest: str) -> Row | None:
+async def _claim_idempotency_key(store: Store, caller: str, key: str, digest: str) -> Row | None:
     """The request that has the key, once it was answered; None where it is this one that is to be done."""
     give_up = time.monotonic() + WAIT_SECONDS
     while True:

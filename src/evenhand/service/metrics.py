@@ -20,7 +20,7 @@ from evenhand.model.scale import Missing
 from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.service.callers import Operator
-from evenhand.service.engine import RunEngine
+from evenhand.service.engine import ServiceRunEngine
 from evenhand.store.store import Store
 
 router = APIRouter(tags=["operation"])
@@ -59,16 +59,16 @@ class ServiceMetrics:
 
 
 @dataclass(eq=False, slots=True)
-class StateCollector(Collector):
+class ServiceStateCollector(Collector):
     """Numbers that are read when they are asked for: from the store, the connections and the engine."""
 
     store: Store
     connections: Connections
-    runs: RunEngine
+    runs: ServiceRunEngine
 
     def collect(self) -> Iterator[Metric]:
         """What has been spent, and what there is in each state."""
-        for name, about, value in _list_spending(self.connections.spent, self.runs.spent):
+        for name, about, value in _list_spending_metrics(self.connections.spent, self.runs.spent):
             spent = CounterMetricFamily(f"evenhand_{name}", about)
             spent.add_metric((), value)
             yield spent
@@ -80,7 +80,7 @@ class StateCollector(Collector):
             yield gauge
 
 
-def _list_spending(*several: Spending) -> Iterator[tuple[str, str, float]]:
+def _list_spending_metrics(*several: Spending) -> Iterator[tuple[str, str, float]]:
     yield "judge_calls", "Requests that models answered.", sum(one.requests for one in several)
     yield "judge_input_tokens", "Tokens that models read.", sum(one.input for one in several)
     yield "judge_output_tokens", "Tokens that models wrote.", sum(one.output for one in several)

@@ -86,13 +86,15 @@ STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1.5rem;max-width:62rem}
 h1{margin:0}h2{margin:2.5rem 0 .5rem;text-transform:capitalize}
 details{border:1px solid #8886;border-radius:.4rem;margin:.4rem 0;padding:.5rem .8rem}
-summary{cursor:pointer;display:flex;gap:.7rem;flex-wrap:wrap;align-items:baseline}
-summary::after{content:"+";margin-left:auto;opacity:.6}details[open]>summary::after{content:"−"}
+summary{cursor:pointer;display:flex;gap:.2rem .7rem;flex-wrap:wrap;align-items:baseline;position:relative;
+padding-right:1.5rem}
+summary::after{content:"+";position:absolute;right:0;top:0;opacity:.6}details[open]>summary::after{content:"−"}
 .verb{font:600 .8rem/1.6 ui-monospace,monospace;min-width:4.2rem;text-align:center;border-radius:.25rem;
 background:#0a58ca;color:#fff}
 .post{background:#146c43}.delete{background:#b02a37}
 code,.path{font-family:ui-monospace,monospace;overflow-wrap:anywhere}.path{font-weight:600}
-.says{flex:1 1 20rem}table{border-collapse:collapse;width:100%;margin:.5rem 0}
+.path{max-width:calc(100% - 5.5rem)}.says{flex:1 1 20rem}td{overflow-wrap:anywhere}
+table{border-collapse:collapse;width:100%;margin:.5rem 0}
 th,td{text-align:left;vertical-align:top;padding:.25rem .8rem .25rem 0;border-top:1px solid #8884}
 h3{font-size:1rem;margin:1rem 0 0}
 """
@@ -108,9 +110,9 @@ def add_api_page(app: FastAPI) -> None:
 
 def render_api_page(document: Json) -> str:
     """The page of an OpenAPI document."""
-    info, groups = document["info"], _group_operations(document)
+    info, groups = document["info"], _group_api_operations(document)
     parts = [
-        f"<section><h2>{escape(tag)}</h2>{''.join(_render_operation(document, *one) for one in some)}</section>"
+        f"<section><h2>{escape(tag)}</h2>{''.join(_render_api_operation(document, *one) for one in some)}</section>"
         for tag, some in groups.items()
     ]
     title = f"{escape(info['title'])} API"
@@ -125,7 +127,7 @@ def render_api_page(document: Json) -> str:
     )
 
 
-def _group_operations(document: Json) -> dict[str, list[tuple[str, str, Json]]]:
+def _group_api_operations(document: Json) -> dict[str, list[tuple[str, str, Json]]]:
     groups: dict[str, list[tuple[str, str, Json]]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
@@ -133,26 +135,27 @@ def _group_operations(document: Json) -> dict[str, list[tuple[str, str, Json]]]:
     return groups
 
 
-def _render_operation(document: Json, method: str, path: str, operation: Json) -> str:
+def _render_api_operation(document: Json, method: str, path: str, operation: Json) -> str:
+    shown = escape(path).replace("/", "/<wbr>")  # A path breaks between its parts, not within them.
     head = (
-        f'<span class="verb {method}">{method.upper()}</span><span class="path">{escape(path)}</span>'
+        f'<span class="verb {method}">{method.upper()}</span><span class="path">{shown}</span>'
         f'<span class="says">{escape(operation.get("description", "").replace("`", ""))}</span>'
     )
     parameters = [
-        (one["name"], f"{one['in']}, {_describe_type(one['schema'])}", one.get("description", ""))
+        (one["name"], f"{one['in']}, {_describe_api_type(one['schema'])}", one.get("description", ""))
         for one in operation.get("parameters", ())
     ]
     answers = [(status, one.get("description", ""), ", ".join(one.get("content", ()))) for status, one in
                operation["responses"].items()]  # fmt: skip
     return (
         f"<details><summary>{head}</summary>"
-        f"{_render_table('Parameters', ('name', 'where', 'is'), parameters)}"
-        f"{_render_table('Body', ('field', 'type', 'is'), list(_list_body_fields(document, operation)))}"
-        f"{_render_table('Answers', ('status', 'is', 'as'), answers)}</details>"
+        f"{_render_api_table('Parameters', ('name', 'where', 'is'), parameters)}"
+        f"{_render_api_table('Body', ('field', 'type', 'is'), list(_list_api_body_fields(document, operation)))}"
+        f"{_render_api_table('Answers', ('status', 'is', 'as'), answers)}</details>"
     )
 
 
-def _list_body_fields(document: Json, operation: Json) -> Iterator[tuple[str, str, str]]:
+def _list_api_body_fields(document: Json, operation: Json) -> Iterator[tuple[str, str, str]]:
     """The fields of what is sent, those that must be there first told so."""
     content = operation.get("requestBody", {}).get("content", {})
     for media in content.values():
@@ -162,20 +165,20 @@ def _list_body_fields(document: Json, operation: Json) -> Iterator[tuple[str, st
         required = schema.get("required", ())
         for name, field in schema.get("properties", {}).items():
             needed = ", required" if name in required else ""
-            yield name, f"{_describe_type(field)}{needed}", field.get("description", "")
+            yield name, f"{_describe_api_type(field)}{needed}", field.get("description", "")
 
 
-def _describe_type(schema: Json) -> str:
+def _describe_api_type(schema: Json) -> str:
     if "anyOf" in schema:
-        kinds = [_describe_type(one) for one in schema["anyOf"]]
+        kinds = [_describe_api_type(one) for one in schema["anyOf"]]
         return " or ".join(kind for kind in kinds if kind != "null")
     if "enum" in schema:
         return " | ".join(str(one) for one in schema["enum"])
     kind = str(schema.get("type", "any"))
-    return f"list of {_describe_type(schema['items'])}" if kind == "array" and "items" in schema else kind
+    return f"list of {_describe_api_type(schema['items'])}" if kind == "array" and "items" in schema else kind
 
 
-def _render_table(title: str, heads: tuple[str, ...], rows: list[tuple[str, str, str]]) -> str:
+def _render_api_table(title: str, heads: tuple[str, ...], rows: list[tuple[str, str, str]]) -> str:
     if not rows:
         return ""
     head = "".join(f"<th>{one}</th>" for one in heads)

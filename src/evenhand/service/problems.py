@@ -35,18 +35,18 @@ class ProblemError(Exception):
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def explain_statuses(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def explain_http_statuses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """What a route may answer besides what every route may, for its description."""
     return {status: {"description": TITLES[status]} for status in statuses}
 
 
 def add_problem_handlers(app: FastAPI) -> None:
     """Every refusal and failure becomes one problem; no traceback leaves the service."""
-    app.add_exception_handler(ProblemError, _answer_refusal)
-    app.add_exception_handler(EvenhandError, _answer_refusal)
-    app.add_exception_handler(RequestValidationError, _answer_wrong_request)
+    app.add_exception_handler(ProblemError, _answer_http_refusal)
+    app.add_exception_handler(EvenhandError, _answer_http_refusal)
+    app.add_exception_handler(RequestValidationError, _answer_wrong_http_request)
     app.add_exception_handler(HTTPException, _answer_http_error)
-    app.add_exception_handler(Exception, _answer_fault)
+    app.add_exception_handler(Exception, _answer_http_fault)
 
 
 def show_missing_pages(app: FastAPI, render: Callable[[Request, ServiceProblem], Response]) -> None:
@@ -62,7 +62,7 @@ def show_missing_pages(app: FastAPI, render: Callable[[Request, ServiceProblem],
     app.add_exception_handler(HTTPException, answer)
 
 
-def build_problem(status: int, faults: list[dict[str, str]], **headers: str) -> JSONResponse:
+def build_http_problem(status: int, faults: list[dict[str, str]], **headers: str) -> JSONResponse:
     """The answer to a request that cannot be met."""
     detail = "; ".join(one["what"] for one in faults) or TITLES.get(status, "")
     body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
@@ -78,7 +78,7 @@ class ServiceProblem:
     headers: dict[str, str] = field(default_factory=dict)
 
 
-def find_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
+def find_http_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
     """What a caller is told of an error."""
     if isinstance(error, ProblemError):
         fault = {"where": "", "what": error.what, "would_work": error.would_work}
@@ -93,7 +93,11 @@ def find_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
         return ServiceProblem(status=503, faults=(fault,), headers={"Retry-After": "5"})
     faults = tuple(
         # Where the store is, is the operator's business.
-        {"where": "" if isinstance(error, StoreError) else _place(one), "what": one.what, "would_work": one.hint}
+        {
+            "where": "" if isinstance(error, StoreError) else _place_of_request_fault(one),
+            "what": one.what,
+            "would_work": one.hint,
+        }
         for one in error.faults
     )
     missing = isinstance(error, StoreError) and any(one.what.startswith("no ") for one in error.faults)
@@ -101,31 +105,33 @@ def find_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
     return ServiceProblem(status=status, faults=faults)
 
 
-async def _answer_refusal(_: Request, error: Any) -> JSONResponse:
-    found = find_problem(error)
-    return build_problem(found.status, list(found.faults), **found.headers)
+async def _answer_http_refusal(_: Request, error: Any) -> JSONResponse:
+    found = find_http_problem(error)
+    return build_http_problem(found.status, list(found.faults), **found.headers)
 
 
-def _place(fault: Any) -> str:
+def _place_of_request_fault(fault: Any) -> str:
     from evenhand.errors import format_error_path
 
     return str(fault.where or (format_error_path(fault.path) if fault.path else ""))
 
 
-async def _answer_wrong_request(request: Request, error: Any) -> JSONResponse:
-    return build_problem(422, find_request_faults(request, error.errors()))
+async def _answer_wrong_http_request(request: Request, error: Any) -> JSONResponse:
+    return build_http_problem(422, find_http_request_faults(request, error.errors()))
 
 
 async def _answer_http_error(_: Request, error: Any) -> JSONResponse:
     if error.status_code == 400:  # Like a body that is no JSON, it is wrong content.
-        return build_problem(422, [{"where": "body", "what": "cannot be read", "would_work": "send JSON in UTF-8"}])
+        return build_http_problem(
+            422, [{"where": "body", "what": "cannot be read", "would_work": "send JSON in UTF-8"}]
+        )
     fault = {"where": "", "what": str(error.detail), "would_work": "/docs lists what there is"}
-    return build_problem(error.status_code, [fault], **(error.headers or {}))
+    return build_http_problem(error.status_code, [fault], **(error.headers or {}))
 
 
-async def _answer_fault(_: Request, error: Any) -> JSONResponse:
+async def _answer_http_fault(_: Request, error: Any) -> JSONResponse:
     fault = {"where": "", "what": f"{type(error).__name__}: please report it", "would_work": ""}
-    return build_problem(500, [fault])
+    return build_http_problem(500, [fault])
 
 
 Json = dict[str, Any]
@@ -141,7 +147,7 @@ _MUST_BE = {
 }  # fmt: skip
 
 
-def find_request_faults(request: Request, errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+def find_http_request_faults(request: Request, errors: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """One fault for each place; where several types would do, they are named together."""
     content_type = request.headers.get("content-type", "")
     if any(tuple(one["loc"]) == ("body",) for one in errors) and not JSON_TYPE.match(content_type):
@@ -163,7 +169,7 @@ def _describe_request_error(request: Request, error: Mapping[str, Any]) -> dict[
         what = f"it is no JSON: {why}, at character {place[-1]}"
         return {"where": "body", "what": what, "would_work": "send JSON in UTF-8"}
     named = [str(part) for part in place if not (isinstance(part, str) and _TYPE_PART.fullmatch(part))]
-    fields = list(_walk_fields(_find_body_model(request), place[1:])) if place[0] == "body" else []
+    fields = list(_walk_request_body_fields(_find_request_body_model(request), place[1:])) if place[0] == "body" else []
     hint = SEE_DOCS
     if kind == "extra_forbidden" and fields:
         what, hint = "is no field of this route", f"there are {', '.join(fields[-1][0])}"
@@ -178,23 +184,25 @@ def _describe_request_error(request: Request, error: Mapping[str, Any]) -> dict[
     return {"where": ".".join(named), "what": what, "would_work": hint}
 
 
-def _walk_fields(model: type[BaseModel] | None, place: Sequence[Any]) -> Iterator[tuple[list[str], FieldInfo | None]]:
+def _walk_request_body_fields(
+    model: type[BaseModel] | None, place: Sequence[Any]
+) -> Iterator[tuple[list[str], FieldInfo | None]]:
     """Along a place in a body: the fields that there are beside each named one, and what is known of it."""
     for part in place:
         if model is not None and isinstance(part, str) and not _TYPE_PART.fullmatch(part):
             about = model.model_fields.get(part)
             yield list(model.model_fields), about
-            model = None if about is None else _find_model_in(about.annotation)
+            model = None if about is None else _find_request_model_in(about.annotation)
 
 
-def _find_model_in(annotation: Any) -> type[BaseModel] | None:
+def _find_request_model_in(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for one in get_args(annotation) if (found := _find_model_in(one)) is not None), None)
+    return next((found for one in get_args(annotation) if (found := _find_request_model_in(one)) is not None), None)
 
 
-def _find_body_model(request: Request) -> type[BaseModel] | None:
+def _find_request_body_model(request: Request) -> type[BaseModel] | None:
     """What the route that was called takes."""
     dependant = getattr(request.scope.get("route"), "dependant", None)
     fields = getattr(dependant, "body_params", ())
-    return next((_find_model_in(one.field_info.annotation) for one in fields), None)
+    return next((_find_request_model_in(one.field_info.annotation) for one in fields), None)

@@ -16,13 +16,17 @@ from pydantic import BaseModel, ConfigDict, Field
 from evenhand.report import find_report_writer
 from evenhand.service.callers import Operator
 from evenhand.service.idempotency import KeyedRoute
-from evenhand.service.problems import explain_statuses
+from evenhand.service.problems import explain_http_statuses
 from evenhand.workflows.align import AlignOptions, encode_alignment
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.inputs import parse_user_input_number
-from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, encode_next_labels
+from evenhand.workflows.labels import DEFAULT_NEXT_OUTPUTS, choose_labels, next_labels_to_json
 from evenhand.workflows.report import open_report
-from evenhand.workflows.sent_inputs import align_sent_run, confine_to_shipped_files, find_local_judge_faults
+from evenhand.workflows.sent_inputs import (
+    align_run_for_service,
+    confine_service_to_shipped_files,
+    find_local_judge_faults,
+)
 from evenhand.workflows.service_runs import (
     OVER,
     create_service_run,
@@ -72,7 +76,7 @@ class NewRun(BaseModel):
     tags: list[str] = Field(default_factory=list, description="Samples that have one of them.")
 
 
-@router.post("", status_code=202, responses=explain_statuses(409))
+@router.post("", status_code=202, responses=explain_http_statuses(409))
 async def post_run(request: Request, response: Response, new: NewRun, _: Operator) -> Json:
     """Start a run: it has been kept when this is answered, and is carried out soon after."""
     state = request.app.state
@@ -94,7 +98,7 @@ def get_runs(
     return {"runs": found[:limit], "next": found[limit - 1]["id"] if len(found) > limit else None}
 
 
-@router.get("/{id}", responses=explain_statuses(404, 409))
+@router.get("/{id}", responses=explain_http_statuses(404, 409))
 def get_run(request: Request, id: str, _: Operator) -> Json:
     """How far a run is, what it cost, what failed, and what was decided."""
     return view_service_run(request.app.state.store, id)
@@ -105,7 +109,7 @@ def find_followed_run(request: Request, id: str, _: Operator) -> str:
     return str(view_service_run(request.app.state.store, id)["id"])
 
 
-@router.get("/{id}/events", response_class=EventSourceResponse, responses=explain_statuses(404, 409))
+@router.get("/{id}/events", response_class=EventSourceResponse, responses=explain_http_statuses(404, 409))
 async def get_run_events(
     request: Request, run: Annotated[str, Depends(find_followed_run)]
 ) -> AsyncIterator[ServerSentEvent]:
@@ -122,14 +126,14 @@ async def get_run_events(
         await asyncio.sleep(FOLLOW_SECONDS)
 
 
-@router.get("/{id}/report", response_class=Response, responses={**REPORTS, **explain_statuses(404, 409)})
+@router.get("/{id}/report", response_class=Response, responses={**REPORTS, **explain_http_statuses(404, 409)})
 def get_run_report(
     request: Request, id: str, _: Operator, format: Annotated[ReportFormat | None, Query()] = None
 ) -> StreamingResponse:
     """The report of a run: JSON, or what `format` or the header Accept asks for; of one under way, as far as it is."""
-    chosen = format or _choose_format(request.headers.get("accept", ""))
+    chosen = format or _choose_accepted_media_type(request.headers.get("accept", ""))
     with open_report(request.app.state.store, id) as (head, samples):
-        file = _write_report(head, samples, chosen)
+        file = _write_report_response(head, samples, chosen)
 
     def send() -> Iterator[str]:
         with file:
@@ -139,7 +143,7 @@ def get_run_report(
     return StreamingResponse(send(), media_type=MEDIA_TYPES[chosen], headers=REPORT_HEADERS)
 
 
-def _write_report(head: Json, samples: Iterator[Json], format: str) -> IO[str]:
+def _write_report_response(head: Json, samples: Iterator[Json], format: str) -> IO[str]:
     """The report in a file, to be sent from its beginning."""
     file = tempfile.SpooledTemporaryFile(KEPT_IN_MEMORY, "w+", encoding="utf-8", newline="")  # noqa: SIM115 - sent later
     try:
@@ -163,7 +167,7 @@ class TrustTerms(BaseModel):
     at_most: float = Field(default=0.2, gt=0, lt=0.5, description="The share of wrong decisions to accept.")
 
 
-@router.post("/{id}/trust", responses=explain_statuses(404, 409))
+@router.post("/{id}/trust", responses=explain_http_statuses(404, 409))
 def post_run_trust(request: Request, id: str, terms: TrustTerms, _: Operator) -> Json:
     """Whether the judges of a run may gate: how often they pass what people fail, and fail what people pass."""
     least = None if terms.min_score is None else parse_user_input_number(str(terms.min_score), "min_score")
@@ -182,11 +186,11 @@ class NextLabelTerms(BaseModel):
     criteria: list[str] = Field(default_factory=list, description="Ids of criteria to ask; without any, all.")
 
 
-@router.post("/{id}/labels/next", responses=explain_statuses(404, 409))
+@router.post("/{id}/labels/next", responses=explain_http_statuses(404, 409))
 def post_next_labels(request: Request, id: str, terms: NextLabelTerms, _: Operator) -> Json:
     """Which outputs people should label next, each with the chance of the draw, and how far that brings you."""
     store = request.app.state.store
-    return encode_next_labels(choose_labels(store, id, terms.n, labels=terms.labels, criteria=terms.criteria))
+    return next_labels_to_json(choose_labels(store, id, terms.n, labels=terms.labels, criteria=terms.criteria))
 
 
 class AlignTerms(BaseModel):
@@ -198,11 +202,14 @@ class AlignTerms(BaseModel):
         default=None, min_length=1, description="People's labels, as in a file; without them those kept with the run."
     )
     rubric: Json | None = Field(default=None, description="The rubric that the run asked by, if its eval names a file.")
+    judges: list[str] = Field(
+        default=[], description="Who is asked instead of the judges of the run; an imported run needs it."
+    )
     proposer: str | None = Field(default=None, description="A model that proposes edits, as in openai/NAME.")
     budget: float | None = Field(default=None, gt=0, le=1_000_000, description="Dollars that it may cost.")
 
 
-@router.post("/{id}/align", responses=explain_statuses(404, 409, 502))
+@router.post("/{id}/align", responses=explain_http_statuses(404, 409, 502))
 async def post_run_alignment(request: Request, id: str, terms: AlignTerms, _: Operator) -> Json:
     """Edit the rubric of a run until its judges answer more like people; the new one is answered, and not stored.
 
@@ -213,10 +220,10 @@ async def post_run_alignment(request: Request, id: str, terms: AlignTerms, _: Op
         refuse_run_without_budget({"budget": terms.budget})
     dollars = None if terms.budget is None else parse_user_input_number(str(terms.budget), "budget")
     connect = replace(state.settings.connect, dollars=dollars)
-    options = AlignOptions(rubric=terms.rubric, proposer=terms.proposer, connect=connect)
+    options = AlignOptions(rubric=terms.rubric, proposer=terms.proposer, judges=tuple(terms.judges), connect=connect)
     async with state.judging:
-        with confine_to_shipped_files():
-            report = await align_sent_run(
+        with confine_service_to_shipped_files():
+            report = await align_run_for_service(
                 state.store,
                 id,
                 terms.labels,
@@ -227,7 +234,7 @@ async def post_run_alignment(request: Request, id: str, terms: AlignTerms, _: Op
     return encode_alignment(report)
 
 
-@router.delete("/{id}", status_code=202, responses=explain_statuses(404, 409))
+@router.delete("/{id}", status_code=202, responses=explain_http_statuses(404, 409))
 async def stop_run(request: Request, id: str, _: Operator) -> Json:
     """Stop a run: results are kept, and it can be resumed, unless its eval says keep: masked or none.
 
@@ -239,7 +246,7 @@ async def stop_run(request: Request, id: str, _: Operator) -> Json:
     return await wait_for_stopped_run(state.store, view["id"])
 
 
-@router.post("/{id}/resume", status_code=202, responses=explain_statuses(404, 409))
+@router.post("/{id}/resume", status_code=202, responses=explain_http_statuses(404, 409))
 async def resume_run(request: Request, id: str, _: Operator) -> Json:
     """Go on with a run that was stopped."""
     view = resume_service_run(request.app.state.store, id)
@@ -265,7 +272,7 @@ class ComparedRuns(BaseModel):
     force: bool = Field(default=False, description="Compare what was not scored alike, and mark the result.")
 
 
-@comparison_router.post("/v1/compare", responses=explain_statuses(404))
+@comparison_router.post("/v1/compare", responses=explain_http_statuses(404))
 def post_comparison(request: Request, wanted: ComparedRuns, _: Operator) -> Json:
     """Decide between two runs over the same samples, or between the variants of one: the verdict, and why."""
     terms = wanted.model_dump(include={"control", "not_worse_by", "power", "force"})
@@ -273,7 +280,7 @@ def post_comparison(request: Request, wanted: ComparedRuns, _: Operator) -> Json
     return compare_runs(request.app.state.store, *runs, terms=CompareTerms(**terms)).to_json()
 
 
-def _choose_format(accept: str) -> str:
+def _choose_accepted_media_type(accept: str) -> str:
     """The first of the accepted media types that a report can have; JSON where there is none."""
     wanted = [part.partition(";")[0].strip() for part in accept.split(",")]
     kinds = {MEDIA_TYPES[name].partition(";")[0]: name for name in get_args(ReportFormat)}

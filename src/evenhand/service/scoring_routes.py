@@ -12,19 +12,19 @@ from evenhand.judging.results import judge_panel_reviews_to_json
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.service.callers import Anybody, Operator
 from evenhand.service.idempotency import KeyedRoute
-from evenhand.service.problems import explain_statuses
+from evenhand.service.problems import explain_http_statuses
 from evenhand.workflows.judge import judge, open_user_judges, resolve_user_sample
 from evenhand.workflows.rewards import (
     RewardAccess,
     RewardBatch,
     RewardedWork,
     RewardTerms,
-    read_reward_text,
+    read_text_to_reward,
     reward_outputs,
 )
 from evenhand.workflows.rubric import list_rubrics
 from evenhand.workflows.score import score
-from evenhand.workflows.sent_inputs import choose_sent_judges, load_sent_rubric
+from evenhand.workflows.sent_inputs import choose_judges_for_service, load_rubric_for_service
 
 Json = dict[str, Any]
 router = APIRouter(prefix="/v1", tags=["scoring"], route_class=KeyedRoute)
@@ -60,12 +60,12 @@ class ScoreRequest(_Body):
     )
 
 
-@router.post("/judge", responses=explain_statuses(502))
+@router.post("/judge", responses=explain_http_statuses(502))
 async def post_judge(request: Request, wanted: JudgeRequest, _: Operator) -> Json:
     """Ask judges about outputs: scorecards with reasons, evidence and every step."""
     state = request.app.state
-    rubric = load_sent_rubric(wanted.rubric)
-    judges = choose_sent_judges(wanted.judges, rubric)
+    rubric = load_rubric_for_service(wanted.rubric)
+    judges = choose_judges_for_service(wanted.judges, rubric)
     sample = resolve_user_sample(wanted.model_dump(include={"outputs", "input", "reference", "context"}))
     async with state.judging:
         judged = await judge(rubric, sample, judges=judges, connections=state.connections)
@@ -75,7 +75,7 @@ async def post_judge(request: Request, wanted: JudgeRequest, _: Operator) -> Jso
 @router.post("/score")
 def post_score(wanted: ScoreRequest, _: Operator) -> Json:
     """Turn answers into scorecards: score, decision, ranking, and why."""
-    return dict(scores_to_json(score(load_sent_rubric(wanted.rubric), wanted.answers)))
+    return dict(scores_to_json(score(load_rubric_for_service(wanted.rubric), wanted.answers)))
 
 
 @router.get("/rubrics")
@@ -112,7 +112,7 @@ class RewardedOutput(_Body):
 
     def read_work(self) -> RewardedWork:
         """What the workflow takes."""
-        texts = {"output": read_reward_text(self.output), "prompt": read_reward_text(self.prompt)}
+        texts = {"output": read_text_to_reward(self.output), "prompt": read_text_to_reward(self.prompt)}
         return RewardedWork(**texts, reference=self.reference or "", context=self.context)
 
 
@@ -138,7 +138,7 @@ async def post_rewards(request: Request, wanted: RewardRequest, _: Operator) -> 
     """A number for each output, in their order; null with why for those that could not be judged."""
     terms = RewardTerms(scale=wanted.scale, failed_gate=wanted.failed_gate, subject=wanted.subject)  # type: ignore[arg-type]
     works = [one.read_work() for one in wanted.outputs]
-    return (await _reward(request, wanted.rubric, works, wanted.judges, terms)).to_json()
+    return (await _answer_reward_request(request, wanted.rubric, works, wanted.judges, terms)).to_json()
 
 
 @reward_router.post("/slime")
@@ -150,15 +150,15 @@ async def post_slime_reward(
     judge: Annotated[list[str], Query(max_length=10, description="As in openai/NAME; else the default.")] = [],  # noqa: B006
 ) -> float | None:
     """The reward of one output as slime's remote reward model answers it: a number, or null."""
-    batch = await _reward(request, rubric, [sent.read_work()], judge, RewardTerms())
+    batch = await _answer_reward_request(request, rubric, [sent.read_work()], judge, RewardTerms())
     return batch.rewards[0]
 
 
-async def _reward(
+async def _answer_reward_request(
     request: Request, rubric: str | Json, works: list[RewardedWork], judges: list[str], terms: RewardTerms
 ) -> RewardBatch:
-    state, known = request.app.state, load_sent_rubric(rubric)
-    models = open_user_judges(choose_sent_judges(judges, known), state.connections)
+    state, known = request.app.state, load_rubric_for_service(rubric)
+    models = open_user_judges(choose_judges_for_service(judges, known), state.connections)
     async with state.judging:
         shared = RewardAccess(
             rubric=known, models=models, connections=state.connections, store=state.store, terms=terms

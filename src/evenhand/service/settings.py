@@ -13,7 +13,7 @@ from typing import Self
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from evenhand.errors import Fault, InputError
-from evenhand.service.problems import ProblemError, build_problem
+from evenhand.service.problems import ProblemError, build_http_problem
 from evenhand.workflows.models import ConnectionOptions
 
 LOOPBACK_NAMES = ("localhost",)
@@ -55,7 +55,7 @@ def is_loopback_host(host: str) -> bool:
 _HOST_HEADER = re.compile(r"(\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::[0-9]{1,5})?", re.IGNORECASE)
 
 
-def names_loopback(header: str) -> bool:
+def is_loopback_host_header(header: str) -> bool:
     """Whether a Host header is nothing but a name or an address of this machine, with or without a port."""
     host = _HOST_HEADER.fullmatch(header)
     return host is not None and is_loopback_host(host[1])
@@ -89,7 +89,7 @@ class LimitedRequests:
         if self._under_way[kind] >= self._most:
             what = f"{self._most} {kind} are under way"
             fault = {"where": "", "what": what, "would_work": f"try again in {RETRY_AFTER} s"}
-            await build_problem(503, [fault], **{"Retry-After": RETRY_AFTER})(scope, receive, send)
+            await build_http_problem(503, [fault], **{"Retry-After": RETRY_AFTER})(scope, receive, send)
             return
         self._under_way[kind] += 1
         try:

@@ -8,7 +8,19 @@ from evenhand.stats.correlation import kendall_tau, mean_pairwise, pearson, spea
 from evenhand.stats.differences import Difference, difference_of, paired_difference, unit_differences
 from evenhand.stats.distributions import student_quantile
 from evenhand.stats.means import MeanInterval, Powered, mean_interval, powered_mean
-from evenhand.stats.multiple_tests import Holm, Hotelling, holm, hotelling_of
+from evenhand.stats.multiple_tests import (
+    Holm,
+    Hotelling,
+    Looks,
+    holm,
+    hotelling_of,
+    level_at,
+    looks_after,
+    near_rejection,
+    p_over_looks,
+    planned_looks,
+    sequential_difference,
+)
 from evenhand.stats.power import (
     LEAST_NEEDED,
     Power,
@@ -39,15 +51,6 @@ from evenhand.stats.regression import (
     coefficients,
     length_bias,
     length_controlled,
-)
-from evenhand.stats.sequential import (
-    Looks,
-    level_at,
-    looks_after,
-    near_rejection,
-    p_over_looks,
-    planned_looks,
-    sequential_difference,
 )
 
 __all__ = [

@@ -99,13 +99,13 @@ def cascade_mean(
     )
     if not rest.any():
         return plain
-    found = _correct_rest(rows, scale, level, clusters)
+    found = _correct_cascade_mean(rows, scale, level, clusters)
     estimate, low, high = (known + share * one for one in (found.estimate, found.low, found.high))
     method = plain.method if rows.asked.all() else found.method
     return replace(plain, estimate=estimate, low=low, high=high, method=method, tuning=found.tuning)
 
 
-def _correct_rest(
+def _correct_cascade_mean(
     rows: CascadeRows, scale: tuple[float, float], level: float, clusters: ClusterLabels | None
 ) -> Powered:
     """The strong judge's mean over the rest, by the random part of it."""
@@ -136,7 +136,7 @@ def cascade_difference(
     Two errors add up: that of the samples, tested as always with what the line through the random part gives where the
     strong judge was not asked; and that of the line. Where every sample was passed on, only the first is there.
     """
-    filled = _fill_along_line(rows, span, level, clusters)
+    filled = _fill_along_regression_line(rows, span, level, clusters)
     units = compute_cluster_means(filled, clusters, None, "sample")
     plain = difference_of(units.means, sizes=units.sizes, rng=rng, level=level, span=span)
     if rows.asked.all():
@@ -164,11 +164,11 @@ def cascade_difference(
     )
 
 
-def _fill_along_line(rows: CascadeRows, span: float, level: float, clusters: ClusterLabels | None) -> Floats:
+def _fill_along_regression_line(rows: CascadeRows, span: float, level: float, clusters: ClusterLabels | None) -> Floats:
     """The strong judge's numbers, and where it was not asked, those of the line that corrects the cheap one."""
     if rows.asked.all():
         return rows.strong
-    found = _correct_rest(rows, (-span, span), level, clusters)
+    found = _correct_cascade_mean(rows, (-span, span), level, clusters)
     drawn = rows.asked & ~rows.near
     slope = found.tuning / (1 - float(drawn.sum()) / float((~rows.near).sum()))
     line = float(rows.strong[drawn].mean()) + slope * (rows.cheap - float(rows.cheap[drawn].mean()))
@@ -200,7 +200,7 @@ def count_needed_draws(pilot: CascadeRows, samples: int, width: float, *, scale:
     rest, have = len(pilot.cheap), pilot.drawn
     if have >= rest:
         return rest
-    found = _correct_rest(pilot, scale, 0.95, None)
+    found = _correct_cascade_mean(pilot, scale, 0.95, None)
     free, wanted = (2 if found.tuning else 1), width * samples / rest
 
     def expect_unit_width(count: int) -> float:

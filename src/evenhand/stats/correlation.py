@@ -203,10 +203,10 @@ def _count_concordance(first: _Codes, second: _Codes) -> Floats:
     not_above_first, not_above_second = (np.bincount(side).cumsum()[side] for side in (first, second))
     cells, cell, in_cell = np.unique(np.stack([first, second]), axis=1, return_inverse=True, return_counts=True)
     below = _count_concordant_below(cells, in_cell)[cell]
-    beside_first = _count_before_in_group(cells[0], in_cell)[cell]
+    beside_first = _count_rank_before_in_group(cells[0], in_cell)[cell]
     turned = np.lexsort((cells[0], cells[1]))
     beside_second = np.empty_like(in_cell)
-    beside_second[turned] = _count_before_in_group(cells[1][turned], in_cell[turned])
+    beside_second[turned] = _count_rank_before_in_group(cells[1][turned], in_cell[turned])
     not_above_both = below + beside_first + beside_second[cell] + in_cell[cell]
     concordant = below + n - not_above_first - not_above_second + not_above_both
     discordant = n - concordant - same_first - same_second + in_cell[cell]
@@ -214,7 +214,7 @@ def _count_concordance(first: _Codes, second: _Codes) -> Floats:
     return scores
 
 
-def _count_before_in_group(groups: _Codes, times: _Codes) -> _Codes:
+def _count_rank_before_in_group(groups: _Codes, times: _Codes) -> _Codes:
     """Return how many units of the same group come before each cell; the groups are sorted."""
     before = np.cumsum(times) - times
     starts = np.searchsorted(groups, groups, side="left")

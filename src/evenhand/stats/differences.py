@@ -368,14 +368,14 @@ def _draw_permutation_sums(
     once = np.unpackbits(bits, axis=1, count=int(single.sum())).astype(np.float64)  # Ten times as fast as binomials.
     tied = np.empty((_DRAWN_FLIPS, int((~single).sum())))
     for place, count in enumerate(counts[~single]):
-        tied[:, place] = _draw_binomial_heads(int(count), rng)
+        tied[:, place] = _draw_binomial_sign_flips(int(count), rng)
     sums = once @ values[single] + tied @ values[~single]
     counted = once @ sizes[single] + tied @ sizes[~single]
     # The observed signs are one of the possible draws: without them a p-value could be 0.
     return np.append(sums, 0.0), np.append(counted, 0.0), np.ones(_DRAWN_FLIPS + 1)
 
 
-def _draw_binomial_heads(tosses: int, rng: np.random.Generator) -> Floats:
+def _draw_binomial_sign_flips(tosses: int, rng: np.random.Generator) -> Floats:
     """Draw how many of so many fair coins fall heads; counting bits is far quicker than binomials, while few."""
     if tosses > _MOST_BITS:
         return rng.binomial(tosses, 0.5, size=_DRAWN_FLIPS).astype(np.float64)

@@ -42,7 +42,7 @@ _LARGEST_LOG = 500.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SlipModel:
+class DriftSlipModel:
     """What is known of the rates at which a stable judge loses answers: beta distributions, each with its weight.
 
     They are those of questions that were right in all `repeats` answers.
@@ -112,7 +112,7 @@ def design_drift_detector(
     )
 
 
-def fit_slip_model(agreed: Sequence[int], repeats: int) -> SlipModel:
+def fit_slip_model(agreed: Sequence[int], repeats: int) -> DriftSlipModel:
     """Weigh every mean and spread of the rates by the answers at the seal.
 
     A question that is mostly answered wrong slips the other way round: the judge differs from people there.
@@ -126,11 +126,11 @@ def fit_slip_model(agreed: Sequence[int], repeats: int) -> SlipModel:
     logs = either @ np.bincount(repeats - np.asarray(agreed), minlength=repeats + 1)
     weights = np.exp(logs - logs.max())
     used = weights >= _LEAST_WEIGHT
-    return SlipModel(lost=lost[used], kept=kept[used] + repeats, weights=weights[used] / weights[used].sum())
+    return DriftSlipModel(lost=lost[used], kept=kept[used] + repeats, weights=weights[used] / weights[used].sum())
 
 
 def follow_drift(
-    detector: DriftDetector, model: SlipModel, questions: int, looks: Sequence[Sequence[tuple[int, bool]]]
+    detector: DriftDetector, model: DriftSlipModel, questions: int, looks: Sequence[Sequence[tuple[int, bool]]]
 ) -> DriftEvidence:
     """The evidence after looks in their order, each a list of questions and whether they were lost.
 
@@ -144,11 +144,11 @@ def follow_drift(
         asked, lost = (np.array([column]) for column in zip(*look, strict=True))
         evidence = float(watch.add_look(number, asked, lost)[0])
         if evidence >= detector.threshold:
-            return DriftEvidence(evidence=evidence, fired=number, began=_find_first_loss(watch, looks))
-    return DriftEvidence(evidence=evidence, fired=None, began=_find_first_loss(watch, looks))
+            return DriftEvidence(evidence=evidence, fired=number, began=_find_first_loss_of_drift(watch, looks))
+    return DriftEvidence(evidence=evidence, fired=None, began=_find_first_loss_of_drift(watch, looks))
 
 
-def _find_first_loss(watch: DriftWatch, looks: Sequence[Sequence[tuple[int, bool]]]) -> int | None:
+def _find_first_loss_of_drift(watch: DriftWatch, looks: Sequence[Sequence[tuple[int, bool]]]) -> int | None:
     """The first look with a loss since the start that most speaks for."""
     start = watch.find_beginning()
     lossy = (number for number, look in enumerate(looks) if any(lost for _, lost in look))
@@ -160,7 +160,7 @@ class DriftWatch:
     many, and a probe one.
     """
 
-    def __init__(self, model: SlipModel, questions: int, *, share: float, judges: int = 1) -> None:
+    def __init__(self, model: DriftSlipModel, questions: int, *, share: float, judges: int = 1) -> None:
         grid = len(model.weights)
         self._model, self._share = model, share
         self._more = np.minimum(model.rates + share, 0.9)  # The rates of losses where every question has more.

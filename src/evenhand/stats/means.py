@@ -38,6 +38,7 @@ from evenhand.stats.distributions import student_quantile
 LEAST_LABELS = 20  # Below, 95% intervals of 1–5 scores cover less than 93%.
 _NEAR = 0.1  # Of a standard deviation: residuals this close to each other pile up.
 _ROUNDING = 1e-9  # Of the scale.
+_NEARLY_ALL = 0.95  # Where so many values are the same, their scatter says nothing about what is rare.
 
 HumanLabels = Sequence[float | None]
 
@@ -95,11 +96,13 @@ def mean_interval(
     clusters: ClusterLabels | None = None,
     samples: ClusterLabels | None = None,
     per: CountedPer = "sample",
+    scale: tuple[float, float] | None = None,
 ) -> MeanInterval:
     """The mean over samples with Student's interval; `n` counts clusters, which are independent.
 
     Rows that name one of `samples` are its repeats. A cluster counts by the number of its samples or, `per` cluster,
-    once.
+    once. `scale` is the lowest and the highest value that there can be: the interval stays on it, and where (nearly)
+    all values are the same, it is a bound that holds for every distribution on the scale.
     """
     alpha = compute_interval_alpha(level)
     units = compute_cluster_means(require_finite_array(values, "values"), clusters, samples, per)
@@ -108,7 +111,33 @@ def mean_interval(
         raise InputError(Fault(f"the interval of a mean needs at least 2 samples, got {n}", "score more samples"))
     estimate, error = clustered_mean_and_error(units)
     reach = student_quantile(alpha / 2, n - 1) * error
-    return MeanInterval(estimate=estimate, low=estimate - reach, high=estimate + reach, level=level, method="t", n=n)
+    low, high, method = estimate - reach, estimate + reach, "t"
+    if scale is not None:
+        scale = _require_mean_scale(scale)
+        values, counts = np.unique(units.means, return_counts=True)
+        if counts.max() >= _NEARLY_ALL * n:
+            ends = _bound_mean_on_scale(units, float(values[counts.argmax()]), scale, alpha)
+            low, high, method = min(low, ends[0]), max(high, ends[1]), "t, and a bound on the scale"
+        low, high = max(low, min(scale[0], estimate)), min(high, max(scale[1], estimate))
+    return MeanInterval(estimate=estimate, low=low, high=high, level=level, method=method, n=n)
+
+
+def _bound_mean_on_scale(
+    units: ClusterMeans, usual: float, scale: tuple[float, float], alpha: float
+) -> tuple[float, float]:
+    """Each end as if all that differs from the usual value lay at the end of the scale, as often as may be.
+
+    As for differences: how often that is follows from how many differ (Clopper and Pearson), and clusters that count
+    more than others are fewer observations.
+    """
+    from evenhand.stats.rates import bound_share_from_above  # rates have means
+
+    n = max(2, math.floor(float(units.sizes.sum() ** 2 / (units.sizes @ units.sizes))))
+    ends = []
+    for side, end in zip((-1, 1), scale, strict=True):
+        odd = min(n, int(((units.means - usual) * side > 0).sum()))
+        ends.append(usual + (end - usual) * bound_share_from_above(odd, n, 1 - alpha / 2))
+    return ends[0], ends[1]
 
 
 def clustered_mean_and_error(units: ClusterMeans) -> tuple[float, float]:
@@ -180,13 +209,17 @@ def _convert_labels_to_array(human: HumanLabels, rows: int) -> Floats:
     return labels
 
 
-def _require_powered_mean_scale(scale: tuple[float, float], labels: Floats) -> tuple[float, float]:
+def _require_mean_scale(scale: tuple[float, float]) -> tuple[float, float]:
     given = [
         require_statistic_number(end, "scale", "(1, 5)") for end in require_array_sequence(scale, "scale", "(1, 5)")
     ]
     if len(given) != 2 or not given[0] < given[1]:
-        raise InputError(Fault("scale must be the lowest and the highest label that people can give", "(1, 5)"))
-    low, high = given
+        raise InputError(Fault("scale must be the lowest and the highest value that there can be", "(1, 5)"))
+    return given[0], given[1]
+
+
+def _require_powered_mean_scale(scale: tuple[float, float], labels: Floats) -> tuple[float, float]:
+    low, high = _require_mean_scale(scale)
     beyond = _ROUNDING * (high - low)
     if (labels < low - beyond).any() or (labels > high + beyond).any():
         raise InputError(Fault(f"a label is outside the scale from {low:g} to {high:g}", "give the labels' own scale"))
@@ -309,7 +342,7 @@ def _bound_mean_along_line(
     pile = 0.0
     if scale is not None:
         power = margins.pile if slope else FOR_FEW_LABELS.pile
-        pile = _share_of_tied_residuals(y - fitted, scale[1] - scale[0]) ** power
+        pile = _share_of_tied_mean_residuals(y - fitted, scale[1] - scale[0]) ** power
     top, bottom = float(fitted.max()), float(fitted.min())
     lowest, highest = scale or (top, bottom)
     reaches = []
@@ -334,7 +367,7 @@ def _bound_mean_along_line(
     return _BoundedMean(estimate, low, high)
 
 
-def _share_of_tied_residuals(residuals: Floats, span: float) -> float:
+def _share_of_tied_mean_residuals(residuals: Floats, span: float) -> float:
     """The largest share of residuals that are, give or take a tenth of their standard deviation, the same."""
     ordered = np.sort(residuals)
     near = _NEAR * float(ordered.std(ddof=1)) + _ROUNDING * span

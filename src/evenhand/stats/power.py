@@ -43,7 +43,8 @@ class PowerBand:
     smallest_effect: float
     power: float
     method: str
-    step: float = field(default=0.0, metadata={"json": None})  # Of tied differences.
+    # Of tied differences.
+    step: float | None = field(default=None, metadata={"only_if_set": True})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,11 +86,12 @@ class Saturation:
     n: int
 
 
-def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) -> PowerBand:
+def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0, level: float = _LEVEL) -> PowerBand:
     """Samples needed at this standard deviation of the differences; never less than 20.
 
     `step` is that of the differences where they are tied, as in `power_of`.
     """
+    alpha = compute_interval_alpha(level)
     sd, smallest_effect = (
         _check_sd(sd),
         require_statistic_number(smallest_effect, "smallest_effect", "0.5 is half a point"),
@@ -99,28 +101,28 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0) ->
     if sd / smallest_effect > LARGEST_NUMBER:
         raise InputError(Fault(f"no number of samples shows {smallest_effect:g} beside a spread of {sd:g}"))
     return PowerBand(
-        needed=_approximate_pairs_for_power(sd, smallest_effect, _require_power_step(step)),
+        needed=_approximate_pairs_for_power(sd, smallest_effect, _require_power_step(step), level),
         sd=sd,
         smallest_effect=smallest_effect,
         power=USUAL_POWER,
-        method="paired t, two-sided 5%",
-        step=step,
+        method=f"paired t, two-sided {100 * alpha:.3g}%",
+        step=step or None,
     )
 
 
-def _approximate_pairs_for_power(sd: float, effect: float, step: float) -> int:
+def _approximate_pairs_for_power(sd: float, effect: float, step: float, level: float) -> int:
     """Count what `needed_for` counts, at a fraction of its cost: an approximation, held against the exact chance."""
-    alarm, seen = NormalDist().inv_cdf((1 + _LEVEL) / 2), NormalDist().inv_cdf(USUAL_POWER)
+    alarm, seen = NormalDist().inv_cdf((1 + level) / 2), NormalDist().inv_cdf(USUAL_POWER)
 
-    def is_about_enough(n: int) -> bool:
+    def is_about_enough_power(n: int) -> bool:
         # Guenther (1981): half a squared quantile more makes the normal approximation right for Student's t.
         visible = effect - step / n
         return visible > 0 and n >= ((alarm + seen) * sd / visible) ** 2 + alarm**2 / 2
 
-    wanted = _find_least_powered_count(is_about_enough, LEAST_NEEDED)
-    while wanted < _MOST_NEEDED and power_of(wanted, effect, sd, step=step).power < USUAL_POWER:
+    wanted = _find_least_powered_count(is_about_enough_power, LEAST_NEEDED)
+    while wanted < _MOST_NEEDED and power_of(wanted, effect, sd, step=step, level=level).power < USUAL_POWER:
         wanted += 1
-    while wanted > LEAST_NEEDED and power_of(wanted - 1, effect, sd, step=step).power >= USUAL_POWER:
+    while wanted > LEAST_NEEDED and power_of(wanted - 1, effect, sd, step=step, level=level).power >= USUAL_POWER:
         wanted -= 1
     return wanted
 
@@ -162,8 +164,10 @@ def needed_for(
     return _find_least_powered_count(is_enough, 2)
 
 
-def detectable_effect_at_power(n: int, sd: float, *, power: float = USUAL_POWER, level: float = 0.95) -> float:
-    """The smallest true difference that `n` pairs show with this chance."""
+def detectable_effect_at_power(
+    n: int, sd: float, *, power: float = USUAL_POWER, step: float = 0.0, level: float = 0.95
+) -> float:
+    """The smallest true difference that `n` pairs show with this chance; `step` as in `power_of`."""
     if not 0 < require_statistic_number(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
     low, high = 0.0, 1.0  # In standard deviations.
@@ -172,7 +176,7 @@ def detectable_effect_at_power(n: int, sd: float, *, power: float = USUAL_POWER,
     for _ in range(_MOST_HALVINGS):
         middle = (low + high) / 2
         low, high = (low, middle) if power_of(n, middle, 1.0, level=level).power >= power else (middle, high)
-    return high * _check_sd(sd)
+    return high * _check_sd(sd) + _require_power_step(step) / n
 
 
 def _find_least_powered_count(is_enough: Callable[[int], bool], least: int) -> int:

@@ -25,6 +25,7 @@ from evenhand.stats.distributions import compute_binomial_at_most, compute_fair_
 from evenhand.stats.means import clustered_mean_and_error, mean_interval
 
 _HALVINGS = 50
+POSITION_LEVEL = 0.025
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,6 +177,18 @@ def mcnemar_worse(lost_by_treatment: int, lost_by_control: int) -> Mcnemar:
         method="McNemar, exact, one-sided",
         n=n,
     )
+
+
+def picks_by_position(pairs: int, followed: int, first: int) -> bool:
+    """Whether a judge that was asked in both orders follows the position more than chance would have it.
+
+    Of `pairs`, it named the same position both times in `followed`, and in `first` of these the first one. A judge that
+    tosses a coin does so in half of them, and favours no position; each of the two is tested at 2.5%.
+    """
+    second = followed - first
+    lopsided = 2 * compute_fair_coin_tail(max(first, second), followed) if followed else 1.0
+    often = compute_fair_coin_tail(followed, pairs) if pairs else 1.0
+    return min(lopsided, often) <= POSITION_LEVEL
 
 
 def win_rate_of(

@@ -29,6 +29,7 @@ from evenhand.stats.correlation import standardize_for_correlation
 from evenhand.stats.distributions import student_quantile
 
 LEAST_LENGTH_UNITS = 10
+LEAST_SPREAD_WITHOUT_UNIT = 0.05  # With less, slope and interval tell of one sample and of none of the others.
 _CONSTANT = 1e-9  # Spread below this share of the largest value is rounding, not spread.
 _SINGULAR = 1e-10
 _SMALLEST_COLUMN = 1e-150  # Something divided by it is still a number.
@@ -150,9 +151,10 @@ def length_bias(
     design = _build_length_regression_design(len(y), groups, clusters)
     _check_regressor_spread(y, x, design)
     y, x = design.center(y), design.center(x)
+    _refuse_single_length(x, design)
     found = coefficients([*design.intercept, x], y, design.units, compute_interval_alpha(level), design.absorbed)
-    if found is None:
-        raise InputError(Fault("one sample alone differs in length", "score outputs of more different lengths"))
+    if found is None:  # What one sample alone says was refused: the rest is rounding.
+        raise InputError(Fault("lengths differ too little to tell", "score outputs of more different lengths"))
     slope = found[-1].times(100)
     correlation = math.fsum(standardize_for_correlation(x) * standardize_for_correlation(y))
     return LengthBias(
@@ -328,6 +330,23 @@ def _check_regressor_spread(y: Floats, x: Floats, design: _LengthRegressionDesig
         raise InputError(Fault(what, hint))
     if np.abs(design.center(y)).max() <= _CONSTANT * np.abs(y).max():
         raise InputError(Fault(f"all scores are the same{design.scope}", hint))
+
+
+def _refuse_single_length(x: Floats, design: _LengthRegressionDesign) -> None:
+    """Refuse lengths, less their means, that lie in one unit nearly alone: its leverage is near 1.
+
+    Without that unit the slope rests on the little that is left, so the jackknife's interval would be as wide as that
+    is small, whatever the scores are.
+    """
+    scaled = x / np.abs(x).max()
+    squares, sums = (np.bincount(design.units, weights=one) for one in (scaled**2, scaled))
+    rows = np.bincount(design.units)
+    moved = sums**2 / np.maximum(len(x) - rows, 1) if design.groups is None else 0.0  # The mean of the others moves.
+    largest = float(((squares + moved) / squares.sum()).max())
+    if largest > 1 - LEAST_SPREAD_WITHOUT_UNIT:
+        alone = "one sample alone differs in length"
+        much = f"one sample makes up {largest * 100:.3g}% of the differences in length"
+        raise InputError(Fault(alone if largest > 1 - _SINGULAR else much, "score outputs of more different lengths"))
 
 
 def _number_regression_groups(variants: Sequence[str], rows: int, control: str) -> tuple[list[str], UnitNumbers]:

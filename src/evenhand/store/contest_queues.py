@@ -55,7 +55,7 @@ class ContestPosition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ContestNews:
+class StoredContestNews:
     """A contest at one moment: its row, and the events and rows of the inbox behind a place."""
 
     at: datetime
@@ -74,11 +74,11 @@ class ContestArrivals:
 
     contest: str
     since: ContestPosition
-    make_rows: Callable[[ContestNews], Sequence[Row]]
+    make_rows: Callable[[StoredContestNews], Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True)
-class ContestInbox:
+class StoredContestInbox:
     """The inboxes of the contests of a store, reached by `store.inbox`."""
 
     _read: Callable[[], AbstractContextManager[Connection]]
@@ -104,34 +104,34 @@ class ContestInbox:
                     continue
                 contest, since = contests[one.contest], one.since
                 has_news = contest["newest"] is not None and contest["newest"] >= since.inbox
-                inbox = tuple(_stream_inbox(connection, one.contest, since.inbox)) if has_news else ()
-                events = _list_new_events(connection, contest, since)
-                at = _choose_next_time(now, since, events, inbox)
-                news = ContestNews(at=at, contest=contest, events=events, inbox=inbox)
+                inbox = tuple(_stream_inbox_rows(connection, one.contest, since.inbox)) if has_news else ()
+                events = _list_new_event_rows(connection, contest, since)
+                at = _choose_next_row_time(now, since, events, inbox)
+                news = StoredContestNews(at=at, contest=contest, events=events, inbox=inbox)
                 received[one.contest] = _number_rows(one, news)
-            _write_received(connection, received, contests, now)
+            _write_received_rows(connection, received, contests, now)
             return received
 
     def take_stock(self, contest: str) -> ReceivedContestRows:
         """What has come so far, and the moment up to which that is all."""
         with self._write() as connection:
             _, now = self._lock_contest(connection, contest)
-            rows = tuple(_stream_inbox(connection, contest))
+            rows = tuple(_stream_inbox_rows(connection, contest))
             times = [now - _LEAST_STEP, *(datetime.fromisoformat(row["at"]) for row in rows[-1:])]
             return ReceivedContestRows(rows=rows, until=max(times))
 
-    def read_news(self, contest: str, since: ContestPosition) -> ContestNews:
+    def read_news(self, contest: str, since: ContestPosition) -> StoredContestNews:
         """What is new since a place."""
         with self._read() as connection:
             row = self._find_contest(connection, _CONTEST, contest)
-            inbox = tuple(_stream_inbox(connection, contest, since.inbox))
-            events = _list_new_events(connection, row, since)
-            return ContestNews(at=self._clock(), contest=row, events=events, inbox=inbox)
+            inbox = tuple(_stream_inbox_rows(connection, contest, since.inbox))
+            events = _list_new_event_rows(connection, row, since)
+            return StoredContestNews(at=self._clock(), contest=row, events=events, inbox=inbox)
 
     def list_rows(self, contest: str) -> list[Row]:
         """All that has come for a contest."""
         with self._read() as connection:
-            return list(_stream_inbox(connection, contest))
+            return list(_stream_inbox_rows(connection, contest))
 
     def _lock_contest(self, connection: Connection, contest: str) -> tuple[Row, datetime]:
         """Wait for whoever else receives or plays; the contest and the time after that, by the clock of the store."""
@@ -145,14 +145,16 @@ class ContestInbox:
         return dict(row)
 
 
-def _choose_next_time(now: datetime, since: ContestPosition, events: Sequence[Row], inbox: Sequence[Row]) -> datetime:
+def _choose_next_row_time(
+    now: datetime, since: ContestPosition, events: Sequence[Row], inbox: Sequence[Row]
+) -> datetime:
     """The time of what comes now: after all that came, and not before what has happened, whatever the clock says."""
     came = datetime.fromisoformat(inbox[-1]["at"]) if inbox else since.last
     happened = datetime.fromisoformat(events[-1]["at"]) if events else since.happened
     return max(filter(None, (now, came and came + _LEAST_STEP, happened)))
 
 
-def _number_rows(arrivals: ContestArrivals, news: ContestNews) -> list[Row]:
+def _number_rows(arrivals: ContestArrivals, news: StoredContestNews) -> list[Row]:
     """The rows of what came as they are stored, behind those that are there."""
     first = arrivals.since.inbox + len(news.inbox)
     rows = [
@@ -162,26 +164,26 @@ def _number_rows(arrivals: ContestArrivals, news: ContestNews) -> list[Row]:
     return [repair_row_texts(one) for one in fit_store_rows(INBOX, rows)]
 
 
-def _write_received(
+def _write_received_rows(
     connection: Connection, received: Mapping[str, Sequence[Row]], contests: Mapping[str, Row], now: datetime
 ) -> None:
     """The new rows, and that their contests are due from now on, where they are not already."""
     if rows := [row for several in received.values() for row in several]:
         connection.execute(_RECEIVE, rows)
-    if woken := [id for id, rows in received.items() if rows and not _is_due(contests[id], now)]:
+    if woken := [id for id, rows in received.items() if rows and not _is_row_due(contests[id], now)]:
         connection.execute(_WAKE, [{"meant": id, "due": now.isoformat()} for id in woken])
 
 
-def _is_due(contest: Row, now: datetime) -> bool:
+def _is_row_due(contest: Row, now: datetime) -> bool:
     """Whether it is found by whoever looks for what is to be played."""
     return contest["wakes"] is not None and datetime.fromisoformat(contest["wakes"]) <= now
 
 
-def _stream_inbox(connection: Connection, contest: str, since: int = 0) -> Iterator[Row]:
+def _stream_inbox_rows(connection: Connection, contest: str, since: int = 0) -> Iterator[Row]:
     return map(dict, connection.execute(_ROWS_SINCE, {"meant": contest, "since": since}).mappings())
 
 
-def _list_new_events(connection: Connection, contest: Row, since: ContestPosition) -> tuple[Row, ...]:
+def _list_new_event_rows(connection: Connection, contest: Row, since: ContestPosition) -> tuple[Row, ...]:
     if contest["seal"] == since.seal:
         return ()
     found = connection.execute(_EVENTS_SINCE, {"meant": contest["id"], "since": since.events})
@@ -192,7 +194,7 @@ OUTBOX_STATES = ("pending", "delivered", "dead")
 
 
 @dataclass(frozen=True, slots=True)
-class Outbox:
+class StoredOutbox:
     """The messages of a store, reached by `store.outbox`."""
 
     _read: Callable[[], AbstractContextManager[Connection]]

@@ -26,7 +26,7 @@ from evenhand.store.queries import (
     stream_rows,
 )
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
-from evenhand.store.run_holds import hold_stored_row, is_holder_alive, release_stored_row
+from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
 
 CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
@@ -37,7 +37,7 @@ LONGEST_WAIT_AFTER_LOSS = 10_000  # Milliseconds for whoever still writes.
 
 def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
     """The hash of an event: over the hash of the one before, its place, its content and the replies it rests on."""
-    return _hash_stored_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
+    return _hash_stored_row_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
 
 
 _SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
@@ -45,10 +45,10 @@ _SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
 
 def seal_contest_row(head: str, row: Mapping[str, Any]) -> str:
     """What binds a row of contests to the last event of its log, and tells where events at the end are missing."""
-    return _hash_stored_parts(head, *list_sealed_parts(row))
+    return _hash_stored_row_parts(head, *list_sealed_row_parts(row))
 
 
-def list_sealed_parts(row: Mapping[str, Any]) -> tuple[object, ...]:
+def list_sealed_row_parts(row: Mapping[str, Any]) -> tuple[object, ...]:
     """What of a row of contests is sealed: all that is nobody else's to change."""
     hooks = () if row.get("hooks") is None else (row["hooks"],)  # Who is told to pay.
     return *(row[name] for name in _SEALED_COLUMNS), *hooks
@@ -59,7 +59,7 @@ def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
     return bool(row["seal"] == seal_contest_row(head, row))
 
 
-def _hash_stored_parts(*parts: object) -> str:
+def _hash_stored_row_parts(*parts: object) -> str:
     # What is no text and no number was never written here: by its `repr` it has another hash, and is refused so.
     return sha256(json.dumps(parts, separators=(",", ":"), default=repr).encode()).hexdigest()
 
@@ -274,11 +274,11 @@ class ContestStore:
             return self._is_row_held(connection, now, contest)
 
     def _is_row_held(self, connection: Connection, now: datetime | None, contest: Mapping[str, Any]) -> bool:
-        def measure_silence() -> float:
+        def measure_silence_of_contest_row() -> float:
             at = now or read_store_moment(connection, self._clock)
             return (at - parse_stored_time(contest["touched"])).total_seconds()
 
-        return is_holder_alive(contest, measure_silence)
+        return is_lock_holder_alive(contest, measure_silence_of_contest_row)
 
     def delete_contest(self, id: str, *, now: datetime | None = None) -> None:
         """Remove a contest with its events, unless a process works on it."""

@@ -157,13 +157,13 @@ class LabellingStore:
         """
         places = [LABEL_ANSWERS.c[name] == answer[name] for name in ("batch", "place", "round")]
         with self._write() as connection:
-            known = select(LABEL_ANSWERS).where(_match_output(LABEL_ANSWERS, answer), *places)
+            known = select(LABEL_ANSWERS).where(_match_output_row(LABEL_ANSWERS, answer), *places)
             given = fetch_first_row(connection, known)
             if given is not None:
                 return bool(given["content"] == answer["content"])
             upsert_rows(connection, LABEL_ANSWERS, [answer])
             if labels is not None:
-                connection.execute(delete(LABELS).where(_match_output(LABELS, answer)))
+                connection.execute(delete(LABELS).where(_match_output_row(LABELS, answer)))
                 if labels:
                     upsert_rows(connection, LABELS, labels)
         return True
@@ -172,12 +172,12 @@ class LabellingStore:
         """Take an answer back, and its labels where it has any."""
         places = [LABEL_ANSWERS.c[name] == answer[name] for name in ("batch", "place", "round")]
         with self._write() as connection:
-            connection.execute(delete(LABEL_ANSWERS).where(_match_output(LABEL_ANSWERS, answer), *places))
+            connection.execute(delete(LABEL_ANSWERS).where(_match_output_row(LABEL_ANSWERS, answer), *places))
             if with_labels:
-                connection.execute(delete(LABELS).where(_match_output(LABELS, answer)))
+                connection.execute(delete(LABELS).where(_match_output_row(LABELS, answer)))
 
 
-def _match_output(table: Table, answer: Mapping[str, object]) -> ColumnElement[bool]:
+def _match_output_row(table: Table, answer: Mapping[str, object]) -> ColumnElement[bool]:
     """The rows of one person about one output."""
     same = [table.c[name] == storable_row_text(str(answer[name])) for name in ("run", "sample", "variant", "rater")]
     return and_(*same)

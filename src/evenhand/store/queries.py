@@ -199,7 +199,7 @@ def _batch_sql_keys(keys: Sequence[SqlKey]) -> Iterable[Sequence[SqlKey]]:
 
 
 @dataclass(slots=True)
-class RowLookup:
+class StoredRowLookup:
     """The first row of a query, over a connection of its own that stays open between lookups."""
 
     _engine: Engine
@@ -302,15 +302,16 @@ def parse_stored_time(text: str) -> datetime:
 def select_output_rows(connection: Connection, run: str, samples: Sequence[str]) -> list[Row]:
     """The results of some samples, by their ids, each with `id` and `sample`, the content of its sample."""
     found: list[Row] = []
+    order = (RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
     for start in range(0, len(samples), _ROWS_PER_FETCH):
         some = SAMPLES.c.id.in_([storable_row_text(id) for id in samples[start : start + _ROWS_PER_FETCH]])
-        query = (
-            select(RESULTS, SAMPLES.c.id, SAMPLES.c.content.label("sample"))
-            .join(SAMPLES, (SAMPLES.c.run == RESULTS.c.run) & (SAMPLES.c.position == RESULTS.c.position))
-            .where(RESULTS.c.run == run, some)
-            .order_by(RESULTS.c.position, RESULTS.c.variant, RESULTS.c.repeat)
-        )
-        found += [dict(row) for row in connection.execute(query).mappings()]
+        # Positions first: no index is by id, and a join reads the results of all samples to find those of a few.
+        named = {
+            row.position: {"id": row.id, "sample": row.content}
+            for row in connection.execute(select(SAMPLES).where(SAMPLES.c.run == run, some))
+        }
+        query = select(RESULTS).where(RESULTS.c.run == run, RESULTS.c.position.in_(sorted(named))).order_by(*order)
+        found += [{**row, **named[row["position"]]} for row in connection.execute(query).mappings()]
     return found
 
 

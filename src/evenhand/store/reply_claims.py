@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from evenhand.errors import RunLostError
 from evenhand.store.queries import IS_USABLE_BY_ALL, stream_rows
 from evenhand.store.rows import Row, RowBatch, StoreRows, fit_store_rows, repair_row_texts, upsert_rows
-from evenhand.store.run_holds import RunHold, explain_lost_run, is_run_row_held
+from evenhand.store.run_holds import RunHold, explain_lost_run_hold, is_run_row_held
 from evenhand.store.tables import BATCHES, CALLS, CLAIMS, MADE, RUNS
 
 # Written out: a statement for many rows takes no values but theirs.
@@ -24,13 +24,13 @@ _UNANSWERED_CLAIMS = select(CLAIMS.c.key).where(
 )
 
 
-def claim_unasked_replies(connection: Connection, keys: Sequence[str], run: str) -> set[str]:
+def claim_rows_of_unasked_replies(connection: Connection, keys: Sequence[str], run: str) -> set[str]:
     """Claim questions for a run; those that it got: nobody has claimed them, and nobody has their replies."""
     # In one order, so that two processes that claim the same do not wait for each other.
     rows = [{"key": key, "run": run} for key in sorted(keys)]
     connection.exec_driver_sql(_compile_claim_statements(connection.dialect)[0], rows)
-    unanswered = set(connection.execute(_UNANSWERED_CLAIMS, {"run": run}).scalars())
-    release_reply_claims(connection, run, [key for key in keys if key not in unanswered])
+    unanswered = set(connection.execute(_UNANSWERED_CLAIMS, {"run": run}).scalars().all())
+    release_reply_claim_rows(connection, run, [key for key in keys if key not in unanswered])
     return unanswered.intersection(keys)
 
 
@@ -43,7 +43,7 @@ def _compile_claim_statements(dialect: Dialect) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyClaims:
+class StoredReplyClaims:
     """The claims of a store, reached by `store.claims`. Every failure is a StoreError that names the store."""
 
     _read: Callable[[], AbstractContextManager[Connection]]
@@ -53,13 +53,13 @@ class ReplyClaims:
     def claim_reply(self, key: str, hold: RunHold) -> bool:
         """Claim a question for a run, unless another run, whose process may still live, asks it now; whether it has it.
 
-        For what `claim_unasked_replies` did not get. The claim ends with the row of the call, or with the run.
+        For what `claim_rows_of_unasked_replies` did not get. The claim ends with the row of the call, or with the run.
         """
         with self._read() as connection:
-            if is_reply_claimed(connection, key, hold.run):
+            if is_reply_row_claimed(connection, key, hold.run):
                 return False
         with self._write() as connection:
-            lost = explain_lost_run(connection, hold, self._shown)
+            lost = explain_lost_run_hold(connection, hold, self._shown)
             if lost is not None:
                 raise RunLostError(lost)
             add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(CLAIMS)
@@ -68,20 +68,20 @@ class ReplyClaims:
             holder = connection.execute(select(CLAIMS.c.run).where(CLAIMS.c.key == key).with_for_update()).scalar()
             if holder == hold.run:
                 return True
-            if holder is None or is_reply_claimed(connection, key, hold.run):
+            if holder is None or is_reply_row_claimed(connection, key, hold.run):
                 return False
             connection.execute(update(CLAIMS).where(CLAIMS.c.key == key).values(run=hold.run))
             return True
 
 
-def is_reply_claimed(connection: Connection, key: str, run: str) -> bool:
+def is_reply_row_claimed(connection: Connection, key: str, run: str) -> bool:
     """Whether another run, whose process may still live, asks a question now."""
     query = select(RUNS).join(CLAIMS, CLAIMS.c.run == RUNS.c.id).where(CLAIMS.c.key == key, CLAIMS.c.run != run)
     claimer = connection.execute(query).mappings().first()
     return claimer is not None and is_run_row_held(connection, dict(claimer))
 
 
-def release_reply_claims(connection: Connection, run: str, keys: Sequence[str] | None = None) -> None:
+def release_reply_claim_rows(connection: Connection, run: str, keys: Sequence[str] | None = None) -> None:
     """Give up the claims of a run on some questions, or on all."""
     if keys is None:
         connection.execute(delete(CLAIMS).where(CLAIMS.c.run == run))
@@ -90,7 +90,7 @@ def release_reply_claims(connection: Connection, run: str, keys: Sequence[str] |
         connection.exec_driver_sql(release, [{"key": key, "run": run} for key in keys])
 
 
-def keep_first_replies(connection: Connection, calls: StoreRows, run: str) -> set[str]:
+def keep_first_reply_rows(connection: Connection, calls: StoreRows, run: str) -> set[str]:
     """Write the calls of one of many workers of a run; the keys of those that another has answered before.
 
     The first reply stays, and counts for all. One that came later was paid for too: it is kept under another key.
@@ -193,6 +193,6 @@ class BatchStore:
         return {run: BatchCounts(batches=count, lines=lines, answered=done) for run, count, lines, done in rows}
 
     def _refuse_lost(self, connection: Connection, hold: RunHold) -> None:
-        lost = explain_lost_run(connection, hold, self._shown)
+        lost = explain_lost_run_hold(connection, hold, self._shown)
         if lost is not None:
             raise RunLostError(lost)

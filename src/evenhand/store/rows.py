@@ -80,18 +80,24 @@ def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
     columns = table.columns.keys()
     whole, known = {*columns}, {*columns, "at"}
     allowed, free = ALLOWED_VALUES.get(table.name, {}), _FREE_TEXTS.get(table.name, ())
-    fitted = []
+    fitted, are_whole = [], set()
     for row in rows:
-        if not row.keys() <= known:
-            unknown = min(row.keys() - known)
-            raise StoreError(Fault(f"{table.name} have no {unknown!r}", suggest_known_word_in_error(unknown, known)))
-        one: Row = dict(row) if row.keys() == whole else {name: row.get(name) for name in columns}
+        names = tuple(row)  # Most rows of a batch are spelt alike.
+        if names not in are_whole:
+            if not row.keys() <= known:
+                unknown = min(row.keys() - known)
+                hint = suggest_known_word_in_error(unknown, known)
+                raise StoreError(Fault(f"{table.name} have no {unknown!r}", hint))
+            if row.keys() == whole:
+                are_whole.add(names)
+        one: Row = dict(row) if names in are_whole else {name: row.get(name) for name in columns}
         for name, words in allowed.items():
             if one[name] not in words:
                 raise StoreError(Fault(f"{name} of {table.name} cannot be {one[name]!r}", f"one of {', '.join(words)}"))
         for name in free:
-            if one[name] is not None:
-                one[name] = storable_row_text(one[name])
+            text = one[name]
+            if text is not None and ("\0" in text or not text.isascii()):
+                one[name] = storable_row_text(text)
         number = one.get("number")
         if number is not None and not math.isfinite(number):
             raise StoreError(Fault(f"a number is finite or missing, got {number}"))

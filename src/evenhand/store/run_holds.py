@@ -71,10 +71,12 @@ def beat_run_hold(connection: Connection, hold: RunHold, where: str) -> None:
     """Note that the process that holds a run lives; a RunLostError where it holds it no more."""
     beat = update(HOLDS).where(HOLDS.c.run == hold.run, HOLDS.c.token == hold.token)
     if not connection.execute(beat.values(beat=DATABASE_CLOCKS[connection.dialect.name])).rowcount:
-        raise RunLostError(explain_lost_run(connection, hold, where) or Fault(f"run {hold.run} is lost", where=where))
+        raise RunLostError(
+            explain_lost_run_hold(connection, hold, where) or Fault(f"run {hold.run} is lost", where=where)
+        )
 
 
-def explain_lost_run(connection: Connection, hold: RunHold, where: str) -> Fault | None:
+def explain_lost_run_hold(connection: Connection, hold: RunHold, where: str) -> Fault | None:
     """Why a hold is worth nothing any more; None where it is still good, and stays so until the transaction is over."""
     query = select(HOLDS.c.token).where(HOLDS.c.run == hold.run).with_for_update(read=True)
     token = connection.execute(query).scalar()
@@ -91,10 +93,10 @@ def explain_lost_run(connection: Connection, hold: RunHold, where: str) -> Fault
 def is_run_row_held(connection: Connection, run: Mapping[str, Any]) -> bool:
     """Whether a process that may still live works on a run."""
     since = select(DATABASE_CLOCKS[connection.dialect.name] - HOLDS.c.beat).where(HOLDS.c.run == run["id"])
-    return is_holder_alive(run, lambda: connection.execute(since).scalar())
+    return is_lock_holder_alive(run, lambda: connection.execute(since).scalar())
 
 
-def is_holder_alive(row: Mapping[str, Any], read_silence: Callable[[], float | None]) -> bool:
+def is_lock_holder_alive(row: Mapping[str, Any], read_silence: Callable[[], float | None]) -> bool:
     """Whether the holder of a row may still live; for how many seconds it was silent is asked of other machines only.
 
     None is a process that never gave a sign of life.
@@ -102,17 +104,17 @@ def is_holder_alive(row: Mapping[str, Any], read_silence: Callable[[], float | N
     if not row["holder"] or row["state"] != "running":
         return False
     process, _, player = str(row["holder"]).partition(PLAYER_SIGN)
-    lives = _is_process_alive_here(process)
+    lives = _is_lock_process_alive_here(process)
     if lives is None or (lives and player):  # A process may live on when one of its players does not.
         silence = read_silence()
         return (inf if silence is None else silence) < HOLDER_TIMEOUT
     return lives
 
 
-def _is_process_alive_here(name: str) -> bool | None:
+def _is_lock_process_alive_here(name: str) -> bool | None:
     """Whether a process of this machine lives; None for one of another machine, which cannot be seen from here."""
     host, pid, began = f"::{name}".rsplit(":", 2)
-    here = host.removeprefix("::") in (socket.gethostname(), f"{socket.gethostname()}:{_process_space_mark()}")
+    here = host.removeprefix("::") in (socket.gethostname(), f"{socket.gethostname()}:{_mark_lock_process_space()}")
     if not here or os.name != "posix" or not pid.isdecimal():
         return None
     try:
@@ -124,20 +126,20 @@ def _is_process_alive_here(name: str) -> bool | None:
     return _row_holder_start_ticks(int(pid)) == began  # The number of a dead process is given out again.
 
 
-def process_holder_name() -> str:
+def name_lock_process() -> str:
     """The name under which this process holds a run: host, where its number counts, the number, when it began."""
-    mark = _process_space_mark()
+    mark = _mark_lock_process_space()
     host = f"{socket.gethostname()}:{mark}" if mark else socket.gethostname()
     return f"{host}:{os.getpid()}:{_row_holder_start_ticks(os.getpid())}"
 
 
-def name_new_player() -> str:
+def name_lock_holder_of_contest() -> str:
     """A new name below that of this process, which may do several things at once."""
-    return f"{process_holder_name()}{PLAYER_SIGN}{uuid4().hex}"
+    return f"{name_lock_process()}{PLAYER_SIGN}{uuid4().hex}"
 
 
 @cache
-def _process_space_mark() -> str:
+def _mark_lock_process_space() -> str:
     """Where the numbers of processes count: two containers may share a name, and do not see each other's processes."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("utf-8")

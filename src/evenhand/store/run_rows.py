@@ -33,7 +33,7 @@ ROW_ORDERS = {
 
 
 @dataclass(frozen=True, slots=True)
-class RunRows:
+class StoredRunRows:
     """Rows of runs, reached by `store.rows`."""
 
     _read: Callable[[], AbstractContextManager[Connection]]

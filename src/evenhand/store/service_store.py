@@ -23,7 +23,7 @@ DROPPED_CONTENT = "{}"  # Of a request whose texts were not to be kept.
 
 
 @dataclass(frozen=True, slots=True)
-class ServiceRequests:
+class StoredServiceRequests:
     """The requests of a store, reached by `store.requests`."""
 
     _read: Callable[[], AbstractContextManager[Connection]]
@@ -193,7 +193,7 @@ _CHANGE = update(MODEL_LIMITS).where(MODEL_LIMITS.c.model == bindparam("meant"))
 
 
 @dataclass(frozen=True, slots=True)
-class ModelLimits:
+class StoredModelLimits:
     """The limits of a store, reached by `store.limits`."""
 
     _write: Callable[[], AbstractContextManager[Connection]]

@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.files.private_files import create_private_file, make_private_folder
 from evenhand.store import queries
-from evenhand.store.contest_queues import ContestInbox, Outbox
+from evenhand.store.contest_queues import StoredContestInbox, StoredOutbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
@@ -34,14 +34,14 @@ from evenhand.store.database import (
     vacuum_store,
 )
 from evenhand.store.evaluation_store import EvaluationStore, LabellingStore, ProbeStore
-from evenhand.store.queries import NEWEST_REPLY_OF_ALL, NEWEST_REPLY_OF_RUN, RUN_KIND, ResultPlace, RowLookup
+from evenhand.store.queries import NEWEST_REPLY_OF_ALL, NEWEST_REPLY_OF_RUN, RUN_KIND, ResultPlace, StoredRowLookup
 from evenhand.store.reply_claims import (
     BatchStore,
-    ReplyClaims,
-    claim_unasked_replies,
-    keep_first_replies,
+    StoredReplyClaims,
+    claim_rows_of_unasked_replies,
+    keep_first_reply_rows,
     keep_paid_rows,
-    release_reply_claims,
+    release_reply_claim_rows,
 )
 from evenhand.store.rows import (
     ALLOWED_VALUES,
@@ -56,7 +56,7 @@ from evenhand.store.run_export import export_stored_run_lines, insert_run_rows, 
 from evenhand.store.run_holds import (
     RunHold,
     beat_run_hold,
-    explain_lost_run,
+    explain_lost_run_hold,
     insert_run_hold,
     is_run_row_held,
     keep_run_hold_beating,
@@ -65,13 +65,13 @@ from evenhand.store.run_holds import (
 )
 from evenhand.store.run_rows import (
     CollectedRuns,
-    RunRows,
+    StoredRunRows,
     delete_named_run_rows,
     delete_stale_run_rows,
     remove_baseline_row,
     set_baseline_row,
 )
-from evenhand.store.service_store import ModelLimits, ServiceRequests, TokenStore
+from evenhand.store.service_store import StoredModelLimits, StoredServiceRequests, TokenStore
 from evenhand.store.tables import CALLS, COLUMNS, RUNS
 
 
@@ -85,7 +85,7 @@ class Store(AbstractContextManager["Store"]):
     _clock: StoreClock
     _engine: Engine
     _writing: Engine  # The same engine, for transactions that write.
-    _lookup: RowLookup
+    _lookup: StoredRowLookup
     _turn: AbstractContextManager[Any]  # Of threads that write to a file: SQLite has those wait by looking again.
     _transaction: Connection | None = None  # The one that all reads and writes are part of, within `begin_transaction`.
 
@@ -119,7 +119,7 @@ class Store(AbstractContextManager["Store"]):
         if at.file is None and clock is read_store_clock:
             clock = ServerClock(engine, at)
         turn = nullcontext() if at.file is None else Lock()
-        return cls(at.shown, address, at, clock, engine, writing, RowLookup(engine), turn)
+        return cls(at.shown, address, at, clock, engine, writing, StoredRowLookup(engine), turn)
 
     @property
     def is_file(self) -> bool:
@@ -132,9 +132,9 @@ class Store(AbstractContextManager["Store"]):
         return ContestStore(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
 
     @property
-    def claims(self) -> ReplyClaims:
+    def claims(self) -> StoredReplyClaims:
         """The questions that runs are asking now."""
-        return ReplyClaims(self._connect, partial(self._connect, writes=True), self.shown)
+        return StoredReplyClaims(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
     def batches(self) -> BatchStore:
@@ -151,14 +151,14 @@ class Store(AbstractContextManager["Store"]):
         return self._clock()
 
     @property
-    def inbox(self) -> ContestInbox:
+    def inbox(self) -> StoredContestInbox:
         """What came for contests that a service plays."""
-        return ContestInbox(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
+        return StoredContestInbox(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
 
     @property
-    def outbox(self) -> Outbox:
+    def outbox(self) -> StoredOutbox:
         """What others are to be told."""
-        return Outbox(self._connect, partial(self._connect, writes=True), self.shown)
+        return StoredOutbox(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
     def tokens(self) -> TokenStore:
@@ -166,9 +166,9 @@ class Store(AbstractContextManager["Store"]):
         return TokenStore(self._connect, partial(self._connect, writes=True), self.shown, self._look_up_row)
 
     @property
-    def rows(self) -> RunRows:
+    def rows(self) -> StoredRunRows:
         """A few rows of a run, as pages show them."""
-        return RunRows(self._connect)
+        return StoredRunRows(self._connect)
 
     @property
     def labelling(self) -> LabellingStore:
@@ -181,14 +181,14 @@ class Store(AbstractContextManager["Store"]):
         return ProbeStore(self._connect, partial(self._connect, writes=True), self.shown)
 
     @property
-    def limits(self) -> ModelLimits:
+    def limits(self) -> StoredModelLimits:
         """What has been handed out of the limits of models."""
-        return ModelLimits(partial(self._connect, writes=True))
+        return StoredModelLimits(partial(self._connect, writes=True))
 
     @property
-    def requests(self) -> ServiceRequests:
+    def requests(self) -> StoredServiceRequests:
         """What a service was asked."""
-        return ServiceRequests(self._connect, partial(self._connect, writes=True), self.shown)
+        return StoredServiceRequests(self._connect, partial(self._connect, writes=True), self.shown)
 
     def close(self, *_: object) -> None:
         """Let go of the file or the server, as the end of a `with` does."""
@@ -257,11 +257,11 @@ class Store(AbstractContextManager["Store"]):
     def release_run(self, id: str, state: str, ended: str, summary: str | None, *, hold: RunHold | None = None) -> None:
         """Let go of a run: stopped or finished, with its summary as JSON; with `hold`, only if that is still good."""
         with self._connect(writes=True) as connection:
-            lost = None if hold is None else explain_lost_run(connection, hold, self.shown)
+            lost = None if hold is None else explain_lost_run_hold(connection, hold, self.shown)
             if lost is not None:
                 raise RunLostError(lost)
             release_stored_row(connection, RUN_KIND, id, state, ended, summary)
-            release_reply_claims(connection, id)
+            release_reply_claim_rows(connection, id)
 
     def is_run_held(self, run: Mapping[str, object]) -> bool:
         """Whether a process that may still live works on a run; a run that says running and is not held was killed."""
@@ -276,18 +276,18 @@ class Store(AbstractContextManager["Store"]):
         """
         claimed: set[str] = set()
         with self._connect(writes=True) as connection:
-            lost = None if hold is None else explain_lost_run(connection, hold, self.shown)
+            lost = None if hold is None else explain_lost_run_hold(connection, hold, self.shown)
             if lost is None:
                 if hold is not None and batch.claims:
-                    claimed = claim_unasked_replies(connection, batch.claims, hold.run)
+                    claimed = claim_rows_of_unasked_replies(connection, batch.claims, hold.run)
                 if hold is not None and has_other_workers and batch.calls:
-                    claimed |= keep_first_replies(connection, batch.calls, hold.run)
+                    claimed |= keep_first_reply_rows(connection, batch.calls, hold.run)
                     write_row_batch(connection, replace(batch, calls=()))
                 else:
                     write_row_batch(connection, batch)
                 if hold is not None:
                     answered = [str(row["key"]) for row in batch.calls]
-                    release_reply_claims(connection, hold.run, [*answered, *batch.released])
+                    release_reply_claim_rows(connection, hold.run, [*answered, *batch.released])
             elif hold is not None and queries.fetch_first_row(connection, select(RUNS).where(RUNS.c.id == hold.run)):
                 keep_paid_rows(connection, batch, hold.run)
         if lost is not None:

@@ -13,15 +13,14 @@ from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
-from fastapi.sse import EventSourceResponse
 from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
 
 from evenhand._version import __version__
 from evenhand.errors import EvenhandError
-from evenhand.report.html.page_file import build_page_environment, load_page_part
+from evenhand.report.html.page_file import build_report_template_environment, load_report_template_part
 from evenhand.report.html.sample_page import SAMPLE_FILTERS
-from evenhand.service.problems import TITLES, CallerGoneError, ProblemError, ServiceProblem, find_problem
+from evenhand.service.problems import TITLES, CallerGoneError, ProblemError, ServiceProblem, find_http_problem
 from evenhand.web.viewers import SAFE_METHODS, SignInNeededError
 
 ASSET_FILES = {  # Each with its package and its place there.
@@ -39,31 +38,22 @@ MEDIA_TYPES = {"css": "text/css; charset=utf-8", "js": "text/javascript; charset
 ASSET_HEADERS = {"cache-control": "public, max-age=31536000, immutable", "x-content-type-options": "nosniff"}
 
 
-class ReadRoute(APIRoute):
-    """A route that answers HEAD as it answers GET, without the body; a stream, which has no end, is only for GET."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        if self.methods == {"GET"} and self.response_class is not EventSourceResponse:
-            self.methods = {"GET", "HEAD"}
-
-
-router = APIRouter(route_class=ReadRoute)
+router = APIRouter()
 
 
 @cache
-def link_asset(name: str) -> str:
+def link_workbench_asset(name: str) -> str:
     """The address of a file, which changes with its content."""
-    digest = sha256(load_page_part(*ASSET_FILES[name]).encode()).hexdigest()
+    digest = sha256(load_report_template_part(*ASSET_FILES[name]).encode()).hexdigest()
     return f"/assets/{name}?v={digest[:12]}"
 
 
 @router.get("/assets/{name}")
-def get_asset(name: str) -> Response:
+def get_workbench_asset(name: str) -> Response:
     """A style or a script."""
     if name not in ASSET_FILES:
         raise ProblemError(404, f"no file {name!r}", "reload the page")
-    content = load_page_part(*ASSET_FILES[name])
+    content = load_report_template_part(*ASSET_FILES[name])
     return Response(content, media_type=MEDIA_TYPES[name.rpartition(".")[2]], headers=ASSET_HEADERS)
 
 
@@ -94,7 +84,9 @@ def render_page(
 ) -> Response:
     """A page of the workbench; templates that it does not have itself are those of a report's package."""
     page = _build_workbench_templates(package).get_template(template)
-    return HTMLResponse(page.render(**_describe_frame(request), **shown), status_code=status, headers=PAGE_HEADERS)
+    return HTMLResponse(
+        page.render(**_describe_workbench_frame(request), **shown), status_code=status, headers=PAGE_HEADERS
+    )
 
 
 def render_fragment(template: str, **shown: Any) -> str:
@@ -104,13 +96,13 @@ def render_fragment(template: str, **shown: Any) -> str:
 
 @cache
 def _build_workbench_templates(package: str) -> Environment:
-    environment = build_page_environment(WEB_PACKAGE, package)
-    environment.filters |= {"place": _link_sample_by_id, "in_url": quote_url_part, **SAMPLE_FILTERS}
-    environment.globals |= {"asset": link_asset, "with_query": build_query_link}
+    environment = build_report_template_environment(WEB_PACKAGE, package)
+    environment.filters |= {"place": _link_sample_by_id, "in_url": quote_page_url_part, **SAMPLE_FILTERS}
+    environment.globals |= {"asset": link_workbench_asset, "with_query": build_page_query_link}
     return environment
 
 
-def _describe_frame(request: Request) -> dict[str, Any]:
+def _describe_workbench_frame(request: Request) -> dict[str, Any]:
     viewer, theme = getattr(request.state, "viewer", None), request.cookies.get(THEME_COOKIE)
     return {
         "viewer": viewer,
@@ -127,15 +119,15 @@ def _describe_frame(request: Request) -> dict[str, Any]:
 @pass_context
 def _link_sample_by_id(context: Context, id: str | None) -> str:
     """Where the sample of an id is shown, on a page about its run."""
-    return f"/runs/{quote_url_part(context['run']['id'])}/samples?id={quote_url_part(id or '')}"
+    return f"/runs/{quote_page_url_part(context['run']['id'])}/samples?id={quote_page_url_part(id or '')}"
 
 
-def quote_url_part(text: object) -> str:
+def quote_page_url_part(text: object) -> str:
     """A text as a part of an address; halves of characters, which no address can hold, are replaced."""
     return quote(str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="")
 
 
-def build_query_link(given: dict[str, Any], **changed: Any) -> str:
+def build_page_query_link(given: dict[str, Any], **changed: Any) -> str:
     """The same question with something changed in it; what is empty is left out."""
     return "?" + urlencode([(name, value) for name, value in {**given, **changed}.items() if value not in ("", None)])
 
@@ -146,7 +138,7 @@ async def read_page_form(request: Request) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(body, keep_blank_values=True).items()}
 
 
-class WorkbenchRoute(ReadRoute):
+class WorkbenchRoute(APIRoute):
     """A route whose refusals and failures are pages too."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -158,10 +150,12 @@ class WorkbenchRoute(ReadRoute):
                 return await handle(request)
             except SignInNeededError as error:
                 if request.method in SAFE_METHODS:
-                    return RedirectResponse(f"/sign-in?next={quote_url_part(_read_path(request))}", status_code=303)
-                return render_problem_page(request, find_problem(error))
+                    return RedirectResponse(
+                        f"/sign-in?next={quote_page_url_part(_read_page_path(request))}", status_code=303
+                    )
+                return render_problem_page(request, find_http_problem(error))
             except (ProblemError, EvenhandError) as error:
-                return render_problem_page(request, find_problem(error))
+                return render_problem_page(request, find_http_problem(error))
             except RequestValidationError:
                 fault = {"where": "", "what": "this address has a part that cannot be read", "would_work": "go back"}
                 return render_problem_page(request, ServiceProblem(status=422, faults=(fault,)))
@@ -186,5 +180,5 @@ def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
     return page
 
 
-def _read_path(request: Request) -> str:
+def _read_page_path(request: Request) -> str:
     return request.url.path + (f"?{request.url.query}" if request.url.query else "")

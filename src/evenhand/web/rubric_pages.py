@@ -10,21 +10,21 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from evenhand.errors import InputError
-from evenhand.report.html.rubric_page import build_rubric_page, build_weight_map, build_what_if_page
-from evenhand.service.problems import ProblemError, find_problem
-from evenhand.web.pages import WorkbenchRoute, quote_url_part, read_page_form, render_page
+from evenhand.report.html.rubric_page import build_rubric_page, build_what_if_page, draw_weight_map
+from evenhand.service.problems import ProblemError, find_http_problem
+from evenhand.web.pages import WorkbenchRoute, quote_page_url_part, read_page_form, render_page
 from evenhand.web.viewers import OperatorViewer
 from evenhand.workflows.rubric import (
-    check_rubric_text,
+    check_user_rubric_text,
     find_rubric,
-    list_rubric_files,
     list_rubrics,
-    read_rubric_draft,
+    list_user_rubric_files,
+    load_user_rubric_draft,
     read_rubric_file_text,
-    save_rubric_text,
-    suggest_rubric_file,
+    save_user_rubric_text,
+    suggest_user_rubric_file,
 )
-from evenhand.workflows.what_if import ask_what_if, map_run_weights, save_what_if
+from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run, save_what_if_rubric_file
 
 router = APIRouter(route_class=WorkbenchRoute)
 WHAT_IF_FILE = "what-if"
@@ -34,18 +34,18 @@ NO_FILES = "files are written from this machine only"
 @router.get("/rubrics")
 def get_rubrics_page(request: Request, _: OperatorViewer) -> Response:
     """All rubrics that can be opened."""
-    files = list_rubric_files() if _has_files(request) else []
+    files = list_user_rubric_files() if _shows_workbench_files(request) else []
     return render_page(request, "rubrics.html.j2", library=list_rubrics(), files=files)
 
 
 @router.get("/rubrics/shown")
 def get_rubric_page(request: Request, _: OperatorViewer, name: str = "", file: str = "") -> Response:
     """One rubric: its criteria with anchors, and its method drawn as steps."""
-    text = _read_text(request, name, file)
+    text = _read_editor_page_text(request, name, file)
     if file:
-        checked = check_rubric_text(text, file)
+        checked = check_user_rubric_text(text, file)
         if checked.rubric is None:  # Its faults are shown beside its lines.
-            return RedirectResponse(f"/rubrics/edit?file={quote_url_part(file)}", status_code=303)
+            return RedirectResponse(f"/rubrics/edit?file={quote_page_url_part(file)}", status_code=303)
         found: Any = checked.rubric
     else:
         found = find_rubric(name)
@@ -55,9 +55,9 @@ def get_rubric_page(request: Request, _: OperatorViewer, name: str = "", file: s
 @router.get("/rubrics/edit")
 def get_rubric_editor(request: Request, _: OperatorViewer, name: str = "", file: str = "") -> Response:
     """A rubric as text, with what the checker says of each line."""
-    text = _read_text(request, name, file)
+    text = _read_editor_page_text(request, name, file)
     target = file or f"my-{name or 'rubric'}.yaml"
-    return _render_editor(request, text=text, target=target, is_saved=bool(file), exists=bool(file))
+    return _render_editor_page(request, text=text, target=target, is_saved=bool(file), exists=bool(file))
 
 
 @router.post("/rubrics/edit")
@@ -66,26 +66,28 @@ async def post_rubric_editor(request: Request, _: OperatorViewer) -> Response:
     form = await read_page_form(request)
     text, target = form.get("text", "").replace("\r\n", "\n"), form.get("target", "").strip()
     if form.get("action") != "save":
-        return await asyncio.to_thread(_render_editor, request, text=text, target=target)
-    if not _has_files(request):
+        return await asyncio.to_thread(_render_editor_page, request, text=text, target=target)
+    if not _shows_workbench_files(request):
         raise ProblemError(403, NO_FILES, "copy the text")
-    checked = await asyncio.to_thread(check_rubric_text, text)
+    checked = await asyncio.to_thread(check_user_rubric_text, text)
     if checked.rubric is None:
         refused = "It is not saved: fix what is marked first."
-        return await asyncio.to_thread(_render_editor, request, text=text, target=target, refused=refused, status=422)
+        return await asyncio.to_thread(
+            _render_editor_page, request, text=text, target=target, refused=refused, status=422
+        )
     try:
-        await asyncio.to_thread(save_rubric_text, target, text, replace=form.get("replace") == "yes")
+        await asyncio.to_thread(save_user_rubric_text, target, text, replace=form.get("replace") == "yes")
     except InputError as error:
         fault = error.faults[0]
         refused = f"{target}: {fault.what}" + (f" ({fault.hint})" if fault.hint else "")
         exists = "already" in fault.what
         return await asyncio.to_thread(
-            _render_editor, request, text=text, target=target, refused=refused, exists=exists, status=409
+            _render_editor_page, request, text=text, target=target, refused=refused, exists=exists, status=409
         )
-    return RedirectResponse(f"/rubrics/shown?file={quote_url_part(target)}", status_code=303)
+    return RedirectResponse(f"/rubrics/shown?file={quote_page_url_part(target)}", status_code=303)
 
 
-def _render_editor(
+def _render_editor_page(
     request: Request,
     *,
     text: str,
@@ -95,7 +97,7 @@ def _render_editor(
     exists: bool = False,
     status: int = 200,
 ) -> Response:
-    checked = check_rubric_text(text)
+    checked = check_user_rubric_text(text)
     return render_page(
         request,
         "rubric_edit.html.j2",
@@ -106,22 +108,22 @@ def _render_editor(
         is_saved=is_saved,
         refused=refused,
         exists=exists,
-        has_files=_has_files(request),
+        has_files=_shows_workbench_files(request),
         drawn=build_rubric_page(checked.rubric) if checked.rubric else None,
     )
 
 
-def _read_text(request: Request, name: str, file: str) -> str:
-    if file and not _has_files(request):
+def _read_editor_page_text(request: Request, name: str, file: str) -> str:
+    if file and not _shows_workbench_files(request):
         raise ProblemError(403, "files are read from this machine only", "open a rubric that ships")
     library = list_rubrics()
     shipped = [*(one.name for one in library.rubrics), *(one.name for one in library.methods)]
     if not file and name not in shipped:
         raise ProblemError(404, f"no rubric {name[:60]!r} ships", "go to the list of rubrics")
-    return read_rubric_draft(file) if file else read_rubric_file_text(name)
+    return load_user_rubric_draft(file) if file else read_rubric_file_text(name)
 
 
-def _has_files(request: Request) -> bool:
+def _shows_workbench_files(request: Request) -> bool:
     """Whether files of the folder are shown and written: only to whoever sits at this machine."""
     return bool(request.app.state.settings.is_loopback)
 
@@ -129,14 +131,16 @@ def _has_files(request: Request) -> bool:
 @router.get("/runs/{id}/what-if")
 def get_what_if_page(request: Request, id: str, _: OperatorViewer) -> Response:
     """What a run comes to with the numbers in the address; without any, as it is stored."""
-    return _render_what_if(request, id, dict(request.query_params))
+    return _render_what_if_page(request, id, dict(request.query_params))
 
 
 @router.get("/runs/{id}/what-if/map")
 def get_weight_map(request: Request, id: str, _: OperatorViewer, across: str = "", up: str = "") -> Response:
     """Over which weights each variant wins."""
-    found = map_run_weights(request.app.state.store, id, across, up)
-    return render_page(request, "weight_map.html.j2", map=build_weight_map(found) if found else None)
+    found = map_weights_of_stored_run(request.app.state.store, id, across, up)
+    missing = found if isinstance(found, str) else ""
+    shown = None if missing else draw_weight_map(found)
+    return render_page(request, "weight_map.html.j2", map=shown, missing=missing)
 
 
 @router.post("/runs/{id}/what-if")
@@ -147,25 +151,27 @@ async def post_what_if(request: Request, id: str, _: OperatorViewer) -> Response
         raise ProblemError(403, NO_FILES, "write the numbers into the rubric")
     target, store = form.get("target", "").strip(), request.app.state.store
     try:
-        await asyncio.to_thread(save_what_if, store, id, form, target, replace_file=form.get("replace") == "yes")
+        await asyncio.to_thread(
+            save_what_if_rubric_file, store, id, form, target, replace_file=form.get("replace") == "yes"
+        )
     except InputError as error:
-        fault = find_problem(error).faults[0]
+        fault = find_http_problem(error).faults[0]
         shown = {"refused": fault, "target": target, "exists": "already" in fault["what"]}
-        return await asyncio.to_thread(_render_what_if, request, id, form, status=409, **shown)
-    return RedirectResponse(f"/rubrics/shown?file={quote_url_part(target)}", status_code=303)
+        return await asyncio.to_thread(_render_what_if_page, request, id, form, status=409, **shown)
+    return RedirectResponse(f"/rubrics/shown?file={quote_page_url_part(target)}", status_code=303)
 
 
-def _render_what_if(
+def _render_what_if_page(
     request: Request, id: str, changed: Mapping[str, str], *, status: int = 200, **shown: Any
 ) -> Response:
     """A rubric that cannot be so is said to, beside the run as it is stored."""
     store, wrong = request.app.state.store, None
     try:
-        asked = ask_what_if(store, id, changed)
+        asked = ask_what_if_of_run(store, id, changed)
     except InputError as error:
-        asked = ask_what_if(store, id)  # Where the run itself cannot answer, this says why.
-        wrong, status = find_problem(error).faults[0], 422
-    given = {"refused": None, "target": suggest_rubric_file(WHAT_IF_FILE), "exists": False, **shown}
+        asked = ask_what_if_of_run(store, id)  # Where the run itself cannot answer, this says why.
+        wrong, status = find_http_problem(error).faults[0], 422
+    given = {"refused": None, "target": suggest_user_rubric_file(WHAT_IF_FILE), "exists": False, **shown}
     page = build_what_if_page(asked)
     has_files = request.app.state.settings.is_loopback
     return render_page(

@@ -13,28 +13,33 @@ from fastapi.sse import ServerSentEvent
 
 from evenhand.errors import InputError, StoreError
 from evenhand.report.html.comparison_page import build_comparison_page
-from evenhand.report.html.judge_page import build_audit_part, build_judge_page
+from evenhand.report.html.judge_page import build_audit_section, build_judge_page
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_page
 from evenhand.report.html.sample_page import MARK_WORDS, build_sample_page
 from evenhand.report.html.score_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
-from evenhand.service.problems import find_problem
-from evenhand.web.pages import WorkbenchRoute, build_query_link, quote_url_part, render_fragment, render_page
+from evenhand.service.problems import find_http_problem
+from evenhand.web.pages import WorkbenchRoute, build_page_query_link, quote_page_url_part, render_fragment, render_page
 from evenhand.web.viewers import OperatorViewer, Viewer
 from evenhand.workflows.audit import audit_run_once
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.compare_sides import FORCE_HINT
-from evenhand.workflows.history import EvalTrend, list_eval_trends, list_finished_runs, load_eval_trend
+from evenhand.workflows.history import (
+    EvalTrend,
+    list_eval_trends,
+    list_finished_runs_in_history,
+    load_eval_history_trend,
+)
 from evenhand.workflows.report import load_labelled_run_head
-from evenhand.workflows.run_following import RunFollower
+from evenhand.workflows.run_following import FollowRunWorkflow
 from evenhand.workflows.run_samples import (
     SampleQuestion,
-    are_samples_at_hand,
-    find_run_sample,
-    find_sample_neighbours,
-    list_moved_samples,
+    can_load_run_samples,
     list_run_samples,
+    load_moved_samples,
     load_run_sample,
+    load_run_sample_row,
+    load_sample_neighbours,
 )
 from evenhand.workflows.runs import UserRunListing, find_run_listing, load_run_head
 from evenhand.workflows.service_runs import resume_service_run, stop_service_run, view_service_run
@@ -60,11 +65,11 @@ def get_runs_page(
     found = list_eval_trends(request.app.state.store, search=search, verdict=verdict, skip=skip, most=EVALS_PER_PAGE)
     pages = _count_pages(found.found, EVALS_PER_PAGE)
     if page > pages:
-        return RedirectResponse(build_query_link({"search": search, "verdict": verdict, "page": pages}), 303)
+        return RedirectResponse(build_page_query_link({"search": search, "verdict": verdict, "page": pages}), 303)
     return render_page(
         request,
         "runs.html.j2",
-        evals=[_show_eval(one) for one in found.evals],
+        evals=[_show_eval_on_workbench_page(one) for one in found.evals],
         found=found,
         asked={"search": search, "verdict": verdict},
         page=page,
@@ -85,14 +90,14 @@ def get_runs_list(_: Viewer) -> Response:
 @router.get("/evals")
 def get_eval_page(request: Request, _: OperatorViewer, name: str) -> Response:
     """One eval with all of its runs."""
-    trend = load_eval_trend(request.app.state.store, name)
-    return render_page(request, "eval.html.j2", one=_show_eval(trend), **VERDICT_WORDS)
+    trend = load_eval_history_trend(request.app.state.store, name)
+    return render_page(request, "eval.html.j2", one=_show_eval_on_workbench_page(trend), **VERDICT_WORDS)
 
 
 VERDICT_WORDS: dict[str, Any] = {"looks": VERDICT_LOOKS, "unknown_look": UNKNOWN_LOOK}
 
 
-def _show_eval(trend: EvalTrend) -> dict[str, Any]:
+def _show_eval_on_workbench_page(trend: EvalTrend) -> dict[str, Any]:
     return {"trend": trend, "plots": draw_trend_plots([asdict(one) for one in trend.points], trend.best)}
 
 
@@ -113,34 +118,34 @@ def get_run_page(
 ) -> Response:
     """A run: how far it is, or what came out, and a page of its samples."""
     store = request.app.state.store
-    run = view_service_run(store, _find_run_id(request, id))
+    run = view_service_run(store, _find_run_id_for_page(request, id))
     if run["id"] != id:
         return RedirectResponse(f"/runs/{run['id']}", status_code=303)
     if run["state"] not in WITH_REPORT or run["started"] is None:
-        return render_page(request, "live.html.j2", following=RunFollower(store, id).look(), run=run)
+        return render_page(request, "live.html.j2", following=FollowRunWorkflow(store, id).look(), run=run)
     asked = SampleQuestion(
         search=search, state=state, order=order, skip=(page - 1) * SAMPLES_PER_PAGE, most=SAMPLES_PER_PAGE
     )
     shown = build_run_page(load_run_head(store, id))
     # The samples of a large run are ranked once, after the page is there.
-    later = shown["run"]["samples"] > MOST_RANKED_AT_ONCE and not whole and not are_samples_at_hand(store, id)
+    later = shown["run"]["samples"] > MOST_RANKED_AT_ONCE and not whole and not can_load_run_samples(store, id)
     listed = None if later else list_run_samples(store, id, asked)
     shown["samples_page"] = {
         "listed": listed,
-        "orders": name_orders(shown["variants"]),
-        "in_order": link_order(order),
+        "orders": name_page_orders(shown["variants"]),
+        "in_order": link_page_order(order),
         "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
         "page": page,
         "pages": _count_pages(listed.found, SAMPLES_PER_PAGE) if listed else 1,
     }
-    following = RunFollower(store, id).look() if run["state"] == "stopped" else None
+    following = FollowRunWorkflow(store, id).look() if run["state"] == "stopped" else None
     if following and following.is_requested:
         shown["decision"] = {**shown["decision"], "next_step": "Press Resume to finish the run."}
     shown["following"] = following
     return render_page(request, "run.html.j2", **shown)
 
 
-def _find_run_id(request: Request, named: str) -> str:
+def _find_run_id_for_page(request: Request, named: str) -> str:
     """The id of a run that is named as a command names it; one that was only asked for has its id alone."""
     store = request.app.state.store
     return named if store.requests.find_run(named) is not None else str(store.find_run(named)["id"])
@@ -151,8 +156,8 @@ def get_sample_of_id(
     request: Request, id: str, _: OperatorViewer, sample: Annotated[str, Query(alias="id")]
 ) -> Response:
     """Go to the page of a sample by its id."""
-    position = find_run_sample(request.app.state.store, id, sample)
-    return RedirectResponse(f"/runs/{quote_url_part(id)}/samples/{position}", status_code=303)
+    position = load_run_sample_row(request.app.state.store, id, sample)
+    return RedirectResponse(f"/runs/{quote_page_url_part(id)}/samples/{position}", status_code=303)
 
 
 def find_followed_run(request: Request, id: str, _: OperatorViewer) -> str:
@@ -166,7 +171,7 @@ async def get_run_events(
 ) -> AsyncIterator[ServerSentEvent]:
     """How far a run is, as a piece of the page, whenever it has changed; at last `end`."""
     state = request.app.state
-    follower, last = RunFollower(state.store, run), None
+    follower, last = FollowRunWorkflow(state.store, run), None
     while not state.closing.is_set():
         found = await asyncio.to_thread(follower.look)
         told = render_fragment("progress.html.j2", following=found)
@@ -207,15 +212,15 @@ SAMPLE_ORDERS: dict[SampleOrder, str] = {
 }
 
 
-def name_orders(variants: Sequence[object]) -> dict[SampleOrder, str]:
+def name_page_orders(variants: Sequence[object]) -> dict[SampleOrder, str]:
     """What each order is called; of several variants, only what may be shipped is put in order."""
     lowest = "lowest composite" if len(variants) == 1 else "lowest composite of a treatment"
     return {**SAMPLE_ORDERS, "lowest": lowest}
 
 
-def link_order(order: SampleOrder) -> str:
+def link_page_order(order: SampleOrder) -> str:
     """What the address of a sample or a list ends in so that an order is kept."""
-    return "" if order == "attention" else build_query_link({"order": order})
+    return "" if order == "attention" else build_page_query_link({"order": order})
 
 
 @router.get("/runs/{id}/samples/{position}")
@@ -225,15 +230,15 @@ def get_sample_page(
     """One sample in full, with those beside it in the order of the list that it was chosen from."""
     store = request.app.state.store
     head, sample = load_run_sample(store, id, position)
-    beside = find_sample_neighbours(store, id, position, order)
+    beside = load_sample_neighbours(store, id, position, order)
     shown = build_sample_page(head, sample)
     return render_page(
         request,
         "sample.html.j2",
         **shown,
         beside=beside,
-        in_order=link_order(order),
-        order_name=name_orders(head["variants"])[order],
+        in_order=link_page_order(order),
+        order_name=name_page_orders(head["variants"])[order],
         mark_words=MARK_WORDS,
     )
 
@@ -254,7 +259,7 @@ def get_compare_page(
     """Two runs held against each other, the older one as the control; what cannot be compared says why."""
     store = request.app.state.store
     runs = [find_run_listing(store, one) for one in sorted(run or ())]
-    chosen = _choose_variants(runs, variant or [])
+    chosen = _choose_variants_for_page(runs, variant or [])
     shown: dict[str, Any] = {"runs": list(zip(runs, chosen, strict=True)), "force": force, "faults": (), "later": ""}
     shown["can_force"] = True
     if not 1 <= len(runs) <= 2:
@@ -268,19 +273,19 @@ def get_compare_page(
     except StoreError:
         raise
     except InputError as error:
-        faults = [dict(one) for one in find_problem(error).faults]
+        faults = [dict(one) for one in find_http_problem(error).faults]
         can_force = all(one["would_work"].endswith(FORCE_HINT) for one in faults)
         for one in faults:
             one["would_work"] = one["would_work"].removesuffix(FORCE_HINT)
         shown |= {"faults": faults, "can_force": can_force}
         return render_page(request, "compare.html.j2", status=422, **shown, compared=None)
-    page = build_comparison_page(found.to_json(), list_moved_samples(found))
-    link = f"/runs/{quote_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
+    page = build_comparison_page(found.to_json(), load_moved_samples(found))
+    link = f"/runs/{quote_page_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
     run_shown = {"id": found.control.run["id"]}
     return render_page(request, "compare.html.j2", **shown, **page, compared=found, link_to=link, run=run_shown)
 
 
-def _choose_variants(runs: list[UserRunListing], asked: list[str]) -> list[str]:
+def _choose_variants_for_page(runs: list[UserRunListing], asked: list[str]) -> list[str]:
     """The variant of each run: the one that was asked for, else its last one, which is what somebody would ship."""
     named = [*asked, *([""] * len(runs))]
     return [
@@ -293,7 +298,7 @@ def _choose_variants(runs: list[UserRunListing], asked: list[str]) -> list[str]:
 def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Response:
     """The judges of a run, else of the newest finished one."""
     store = request.app.state.store
-    finished = list_finished_runs(store)
+    finished = list_finished_runs_in_history(store)
     if not run and not finished:
         return render_page(request, "judges_page.html.j2", finished=(), run=None)
     head = load_run_head(store, run or finished[0].id)
@@ -304,5 +309,5 @@ def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Respo
 def get_audit_part(request: Request, _: OperatorViewer, run: str) -> Response:
     """What takes longer: the audit of the judges, and the gates held against people."""
     store = request.app.state.store
-    shown = build_audit_part(audit_run_once(store, run), load_labelled_run_head(store, run))
+    shown = build_audit_section(audit_run_once(store, run), load_labelled_run_head(store, run))
     return render_page(request, "audit.html.j2", **shown)

@@ -18,7 +18,7 @@ WRONG_TOKEN = "This token is not known here, has expired, or was revoked."
 @router.get("/sign-in")
 def get_sign_in_page(request: Request, next: str = "/") -> Response:
     """The form that asks for a token."""
-    return render_page(request, "sign_in.html.j2", next=_keep_own_path(next), wrong="")
+    return render_page(request, "sign_in.html.j2", next=_keep_own_page_path(next), wrong="")
 
 
 @router.post("/sign-in")
@@ -27,7 +27,7 @@ async def post_sign_in(request: Request) -> Response:
     refuse_foreign_page(request)
     state, form = request.app.state, await read_page_form(request)
     state.rates.take_turn("sign-in")  # Nobody guesses 256 bits, and nobody needs to try often.
-    target, secret = _keep_own_path(form.get("next", "/")), form.get("token", "").strip()
+    target, secret = _keep_own_page_path(form.get("next", "/")), form.get("token", "").strip()
     if await asyncio.to_thread(find_service_token, state.store, secret) is None:
         return render_page(request, "sign_in.html.j2", status=401, next=target, wrong=WRONG_TOKEN)
     answer = RedirectResponse(target, status_code=303)
@@ -45,7 +45,7 @@ def post_sign_out(request: Request) -> Response:
     return answer
 
 
-def _keep_own_path(path: str) -> str:
+def _keep_own_page_path(path: str) -> str:
     """A path of this service; where it would lead elsewhere, the first page."""
     own = path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
     return path if own else "/"

@@ -14,7 +14,7 @@ from evenhand.calibrate.alignment import (
     AlignedRubric,
     conclude_alignment,
     divide_labelled_samples,
-    draft_candidates,
+    draft_alignment_candidates,
     seed_alignment,
     tabulate_candidate_answers,
 )
@@ -38,23 +38,24 @@ from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import format_p_value, format_percent, format_too_few, pluralize_count
 from evenhand.workflows.align_inputs import (
-    AlignmentAsking,
     AlignmentPlan,
-    list_aligned_questions,
-    list_drafting_cases,
+    AlignWorkflowAsking,
+    list_cases_to_align,
+    list_questions_to_align,
     load_labelled_samples,
-    open_cache_aside,
     open_run_rubric,
+    open_workflow_reply_cache,
     read_run_judge_options,
 )
 from evenhand.workflows.calibrate import (
-    format_judge_file,
-    list_mappable_criteria,
+    format_exported_judge_file,
+    list_run_criteria_to_map,
     make_score_map,
-    write_file_at_once,
+    write_user_file_at_once,
 )
 from evenhand.workflows.models import ConnectionOptions, open_user_connections
-from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_labels_error
+from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_run_labels_error
+from evenhand.workflows.stored_judges import open_run_judges
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -66,6 +67,7 @@ class AlignOptions:
 
     rubric: str | Json | None = None  # The rubric or its file, where the eval of the run does not lead to it.
     proposer: str | None = None  # A model that proposes edits; without one, examples and a map are tried.
+    judges: tuple[str, ...] = ()  # Who is asked instead of the judges of the run.
     seed: int = 0
     output: Path | None = None  # Where it will be written, which must be a new file.
     connect: ConnectionOptions = field(default_factory=ConnectionOptions)
@@ -118,7 +120,7 @@ async def align_run(
     Replies are kept in the store as they come: aligning again asks only what is new.
     """
     with open_user_store(store) as opened:
-        alignment = _prepare_alignment(opened, run, labels, options)
+        alignment = _load_run_to_align(opened, run, labels, options)
         async with open_user_connections(options.connect, shared) as connections:
             return await alignment.align(opened, connections, options, announce)
 
@@ -129,23 +131,23 @@ def write_aligned_rubric(report: AlignmentReport, target: Path) -> Path | None:
     It says which file was written, None where there is nothing to write.
     """
     if report.judges:
-        target = _name_judge_file(target)
+        target = _name_aligned_judge_file(target)
     text = report.text or report.judges
     if not text:
         return None
-    write_file_at_once(target, text)
+    write_user_file_at_once(target, text)
     return target
 
 
-def _name_judge_file(target: Path) -> Path:
+def _name_aligned_judge_file(target: Path) -> Path:
     return target.with_name(f"{target.stem}.judges{target.suffix}")
 
 
-def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: AlignOptions) -> _RunAlignment:
+def _load_run_to_align(store: Store, run: str, labels: LabelSource, options: AlignOptions) -> _AlignWorkflow:
     """Everything that can be refused is refused before any model is asked."""
     if options.output is not None:
         require_new_file(options.output)
-        require_new_file(_name_judge_file(options.output))
+        require_new_file(_name_aligned_judge_file(options.output))
     row = store.find_run(run)
     if row["name"].startswith(ASIDE_PREFIXES):
         hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
@@ -157,7 +159,7 @@ def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: Ali
     table = load_run_columns(store, row["id"])
     given = load_run_labels(store, table, labels)
     if labels is None and not given:
-        raise make_no_labels_error(table.run)
+        raise make_no_run_labels_error(table.run)
     labelled = collect_labelled_outputs(table, given)
     if not labelled.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
@@ -165,22 +167,23 @@ def _prepare_alignment(store: Store, run: str, labels: LabelSource, options: Ali
         few = format_too_few(labelled.samples, "labelled sample", LEAST_ALIGNED_SAMPLES)
         raise InputError(Fault(few, "label more of its outputs"))
     holistic = bool(json.loads(row["setup"])["rubrics"][""].get("holistic"))
-    asking = AlignmentAsking(
+    how = read_run_judge_options(json.loads(row["setup"]))
+    asking = AlignWorkflowAsking(
         present=replace(opened.rubric, holistic=holistic),
         labelled=labelled,
         samples=load_labelled_samples(store, row, labelled),
-        how=read_run_judge_options(json.loads(row["setup"])),
+        how=replace(how, weights={}, cascade=None) if options.judges else how,
     )
-    return _RunAlignment(row=row, opened=opened, asking=asking, judges=tuple(table.frame.judges))
+    return _AlignWorkflow(row=row, opened=opened, asking=asking, judges=tuple(table.frame.judges))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RunAlignment:
+class _AlignWorkflow:
     """A run with its labels, ready to be aligned."""
 
     row: Row
     opened: LocatedRubric
-    asking: AlignmentAsking
+    asking: AlignWorkflowAsking
     judges: tuple[str, ...]
 
     @property
@@ -204,31 +207,34 @@ class _RunAlignment:
         """Draft, judge, select and conclude."""
         rng, asking, labelled = seed_alignment(options.seed), self.asking, self.asking.labelled
         divided = divide_labelled_samples(labelled, rng)
-        questions = list_aligned_questions(labelled, self.present)
-        if any(name.startswith("python:") for name in (*self.judges, options.proposer or "")):
+        questions = list_questions_to_align(labelled, self.present)
+        if (options.proposer or "").startswith("python:"):
             add_python_import_folder(Path())
-        models = [find_judge_by_name(connections, name) for name in self.judges]
+        models = open_run_judges(connections, self.row, self.judges, named=options.judges)
         proposer = None if options.proposer is None else find_judge_by_name(connections, options.proposer)
         plan = await asking.plan_questions(connections, models, proposer, divided.deciding)
         announce(plan)
-        cases = list(list_drafting_cases(labelled, asking.samples, self.present, divided.drafting))
+        cases = list(list_cases_to_align(labelled, asking.samples, self.present, divided.drafting))
         held = dict.fromkeys(labelled.ids[place] for place in divided.deciding)
         held_out = [text for id in held for text in asking.samples[id].list_texts() if text.strip()]
         fresh = options.connect.record is not None or options.connect.replay is not None
         name = f"{ALIGNING_PREFIX}{self.row['name']}"
-        async with open_cache_aside(store, self.row, connections, name, fresh=fresh) as cache:
+        async with open_workflow_reply_cache(store, self.row, connections, name, fresh=fresh) as cache:
             proposed = await asking.ask_proposer(proposer, cases, cache)
-            tried, refused = draft_candidates(self.present, cases, proposed.edits, held_out)
+            tried, refused = draft_alignment_candidates(self.present, cases, proposed.edits, held_out)
             answers = await asking.judge_candidates(tried, models, divided.deciding, cache)
             if cache.asks_no_more:
                 what = f"not everything could be asked: {cache.spent or cache.silent}"
                 raise InputError(Fault(what, "replies so far are kept: run align again to continue"))
         # The map of a panel would be no judge's: a file of judges holds one for each.
-        mappable = list_mappable_criteria(self.setup) if len(self.judges) == 1 else {}
+        # And a map is of a judge as the run asked it.
+        mappable = list_run_criteria_to_map(self.setup) if len(self.judges) == 1 and not options.judges else {}
         data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers, mappable)
         if not data.has_present_answers:
             hint = "evenhand models says whether they can be asked; a replay needs the record of this alignment"
-            raise InputError(Fault(f"{', '.join(self.judges)} answered nothing by the present rubric", hint))
+            raise InputError(
+                Fault(f"{', '.join(one.name for one in models)} answered nothing by the present rubric", hint)
+            )
         found = conclude_alignment(tried, refused, select_rubric_by_nested_cv(data, rng), data, questions)
         note = [f"{options.proposer} proposed nothing: {proposed.why_not}"] if proposed.why_not else []
         found = replace(found, drafting=plan.drafting, notes=tuple(note))
@@ -260,7 +266,7 @@ class _RunAlignment:
             return ""
         maps = [make_score_map(self.setup, self.judges[0], one.criterion, one.knots) for one in kept]
         comments = [f"# {line}" for line in (*self._list_comments(found), "In an eval file:  judges: FILE")]
-        return format_judge_file(comments, self.judges, maps)
+        return format_exported_judge_file(comments, self.judges, maps)
 
     def _list_comments(self, found: AlignedRubric) -> list[str]:
         """What was changed and why, with both errors."""
@@ -290,19 +296,19 @@ def encode_alignment(report: AlignmentReport) -> Json:
         "unbound": report.unbound,
         "samples": selection.samples,
         "drafting_samples": found.drafting,
-        "error_before": _encode_error(selection.before),
-        "error_after": _encode_error(selection.after),
+        "error_before": _align_error_to_json(selection.before),
+        "error_after": _align_error_to_json(selection.after),
         "p": selection.chance,
-        "edits": [_encode_edit(found.tried[0].rubric, edit) for edit in found.edits],
+        "edits": [_align_edit_to_json(found.tried[0].rubric, edit) for edit in found.edits],
         "tried": [
             {
-                "edits": [_encode_edit(found.tried[0].rubric, edit) for edit in one.edits],
+                "edits": [_align_edit_to_json(found.tried[0].rubric, edit) for edit in one.edits],
                 "error": selection.errors[place],
             }
             for place, one in enumerate(found.tried)
         ],
         "map_error": selection.errors[-1] if found.map_tried else None,
-        "refused": [{**_encode_edit(found.tried[0].rubric, one.edit), "why": one.why} for one in found.refused],
+        "refused": [{**_align_edit_to_json(found.tried[0].rubric, one.edit), "why": one.why} for one in found.refused],
         "notes": list(found.notes),
         "most_calls": report.plan.calls,
         "calls": report.calls,
@@ -312,10 +318,10 @@ def encode_alignment(report: AlignmentReport) -> Json:
     }
 
 
-def _encode_error(one: RateInterval) -> Json:
+def _align_error_to_json(one: RateInterval) -> Json:
     return {"estimate": one.estimate, "low": one.low, "high": one.high, "level": one.level, "method": one.method}
 
 
-def _encode_edit(rubric: Rubric, edit: RubricEdit) -> Json:
+def _align_edit_to_json(rubric: Rubric, edit: RubricEdit) -> Json:
     place, before, after = describe_rubric_edit(rubric, edit)
     return {"kind": type(edit).__name__, "place": place, "before": before, "after": after, "reason": edit.reason}

@@ -24,7 +24,7 @@ from evenhand.calibrate.edit_proposals import (
     JudgedCase,
     ProposedEdits,
     ask_for_rubric_edits,
-    choose_cases_to_show,
+    choose_alignment_cases_to_show,
 )
 from evenhand.calibrate.labelled_outputs import PANEL_ANSWERER, Integers, LabelledOutputs
 from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion
@@ -32,7 +32,7 @@ from evenhand.errors import EvenhandError, Fault, InputError
 from evenhand.evals.eval_definition import DEFAULT_TAG
 from evenhand.evals.sample import read_sample_output_json
 from evenhand.files.parsing import parse_tree
-from evenhand.files.rubric_writing import convert_node_to_data
+from evenhand.files.rubric_writing import convert_yaml_node_to_data
 from evenhand.files.rubrics import LocatedRubric, open_rubric_with_file_lines
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode
 from evenhand.guards.output_guards import list_guard_findings
@@ -48,7 +48,7 @@ from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder, RunWork, make_run_record_id
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from evenhand.workflows.plan import PlannedQuestionMeter
 from evenhand.workflows.run import read_clock_for_user
@@ -74,7 +74,7 @@ def open_run_rubric(row: Row, named: str | Json | None) -> LocatedRubric:
         opened = (
             open_rubric_with_file_lines(named)
             if named
-            else _open_eval_rubric(row["source"], asked[DEFAULT_TAG]["name"])
+            else _open_run_eval_rubric(row["source"], asked[DEFAULT_TAG]["name"])
         )
     except EvenhandError as error:
         if named:
@@ -89,24 +89,26 @@ def open_run_rubric(row: Row, named: str | Json | None) -> LocatedRubric:
     return opened
 
 
-def _open_eval_rubric(source: str, name: str) -> LocatedRubric:
+def _open_run_eval_rubric(source: str, name: str) -> LocatedRubric:
     tree = parse_tree(Path("eval.yaml"), source)
     given = tree.get("rubric") if isinstance(tree, MappingNode) else None
     if isinstance(given, ScalarNode):
         return open_rubric_with_file_lines(given.text)
     listed = tree.get("rubrics") if given is None and isinstance(tree, MappingNode) else None
     if isinstance(listed, SequenceNode):
-        return open_rubric_with_file_lines({"name": name, "rubrics": convert_node_to_data(listed)})
+        return open_rubric_with_file_lines({"name": name, "rubrics": convert_yaml_node_to_data(listed)})
     if not isinstance(given, MappingNode):
         raise InputError("its eval does not say which it is")
-    return open_rubric_with_file_lines({"name": name, **convert_node_to_data(given)})
+    return open_rubric_with_file_lines({"name": name, **convert_yaml_node_to_data(given)})
 
 
 def read_run_judge_options(setup: Json) -> JudgeOptions:
     """How the judges of a run were asked."""
     how = dict(setup["how"])
     cascade, language = how["cascade"], how["language"]
-    near: dict[str, Any] = {name: _read_fraction(one) for name, one in (cascade or {}).items() if name != "spend"}
+    near: dict[str, Any] = {
+        name: _read_run_option_fraction(one) for name, one in (cascade or {}).items() if name != "spend"
+    }
     rules = setup["prompts"].get("rules")
     plain = [load_prompts(language, ignore_length=ignored).texts["rules"] for ignored in (False, True)]
     return JudgeOptions(
@@ -119,12 +121,12 @@ def read_run_judge_options(setup: Json) -> JudgeOptions:
     )
 
 
-def _read_fraction(value: object) -> Fraction | None:
+def _read_run_option_fraction(value: object) -> Fraction | None:
     return None if value is None else Fraction(str(value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledSample:
+class LabelledSampleToAlign:
     """A labelled sample as its judges saw it, with its place in the run and their reasons by output and criterion."""
 
     position: int
@@ -145,7 +147,7 @@ class LabelledSample:
         return [*self.sample.outputs.values(), *shown, self.sample.input, self.sample.reference]
 
 
-def load_labelled_samples(store: Store, row: Row, labelled: LabelledOutputs) -> dict[str, LabelledSample]:
+def load_labelled_samples(store: Store, row: Row, labelled: LabelledOutputs) -> dict[str, LabelledSampleToAlign]:
     """The labelled samples of a run by id; an InputError where the run kept no texts."""
     if row["keep"] != "raw":
         what = f"run {row['id']} kept no texts (keep: {row['keep']}), and other rubrics cannot be tried on them"
@@ -157,14 +159,14 @@ def load_labelled_samples(store: Store, row: Row, labelled: LabelledOutputs) -> 
         if one["position"] in contents and one["repeat"] == 0:
             results.setdefault(one["position"], {})[one["variant"]] = json.loads(one["content"])
     return {
-        content["id"]: _build_labelled_sample(position, content, results.get(position, {}), guards)
+        content["id"]: _build_sample_to_align(position, content, results.get(position, {}), guards)
         for position, content in contents.items()
     }
 
 
-def _build_labelled_sample(
+def _build_sample_to_align(
     position: int, content: Json, results: Mapping[str, Json], guards: Sequence[str]
-) -> LabelledSample:
+) -> LabelledSampleToAlign:
     made = {name: read_sample_output_json(one["output"]) for name, one in results.items() if one["output"]}
     made = {name: one for name, one in made.items() if one.text.strip()}
     findings = {name: list_guard_findings(one.text, guards) for name, one in made.items()}
@@ -175,7 +177,7 @@ def _build_labelled_sample(
         context=content.get("context", ""),
         outputs={name: one.text for name, one in made.items()},
         authors={name: one.author for name, one in made.items() if one.author},
-        traces={name: _read_trace(one) for name, one in made.items() if one.trace is not None},
+        traces={name: _load_trace_to_align(one) for name, one in made.items() if one.trace is not None},
         findings={name: found for name, found in findings.items() if found},
     )
     reasons = {
@@ -183,14 +185,14 @@ def _build_labelled_sample(
         for name, one in results.items()
         for said in one["judgments"]
     }
-    return LabelledSample(position=position, sample=sample, reasons=reasons)
+    return LabelledSampleToAlign(position=position, sample=sample, reasons=reasons)
 
 
-def _read_trace(made: VariantOutput) -> OutputTrace:
+def _load_trace_to_align(made: VariantOutput) -> OutputTrace:
     return OutputTrace(calls=made.trace or (), turns=made.turns)
 
 
-def show_sample_part(one: LabelledSample, variants: Sequence[str]) -> Sample:
+def show_sample_part_to_align(one: LabelledSampleToAlign, variants: Sequence[str]) -> Sample:
     """The sample with some of its outputs."""
     sample = one.sample
     kept = {name: sample.outputs[name] for name in sample.outputs if name in variants}
@@ -201,7 +203,7 @@ def show_sample_part(one: LabelledSample, variants: Sequence[str]) -> Sample:
     return replace(sample, outputs=kept, **rest)
 
 
-def list_aligned_questions(labelled: LabelledOutputs, rubric: Rubric) -> tuple[HumanLabelQuestion, ...]:
+def list_questions_to_align(labelled: LabelledOutputs, rubric: Rubric) -> tuple[HumanLabelQuestion, ...]:
     """The labelled questions that a rubric answers; an InputError where there are none."""
     judged = {leaf.id for leaf in rubric.leaves.values() if leaf.judged} | {SCORE_QUESTION}
     found = tuple(one for one in labelled.questions if one.id in judged)
@@ -210,8 +212,8 @@ def list_aligned_questions(labelled: LabelledOutputs, rubric: Rubric) -> tuple[H
     return found
 
 
-def list_drafting_cases(
-    labelled: LabelledOutputs, samples: Mapping[str, LabelledSample], rubric: Rubric, places: Integers
+def list_cases_to_align(
+    labelled: LabelledOutputs, samples: Mapping[str, LabelledSampleToAlign], rubric: Rubric, places: Integers
 ) -> Iterator[JudgedCase]:
     """What people and the judges of the run said of outputs, criterion by criterion."""
     who = PANEL_ANSWERER if len(labelled.judges) > 1 else labelled.judges[0]
@@ -251,12 +253,12 @@ class AlignmentPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlignmentAsking:
+class AlignWorkflowAsking:
     """The labelled samples of a run, and how its judges are asked about them."""
 
     present: Rubric
     labelled: LabelledOutputs
-    samples: Mapping[str, LabelledSample]
+    samples: Mapping[str, LabelledSampleToAlign]
     how: JudgeOptions
 
     async def plan_questions(
@@ -270,7 +272,7 @@ class AlignmentAsking:
         meters = [PlannedQuestionMeter(model, None, repeats=[0]) for model in models]
         counted = [ChainedModel(meter.model, [meter.count_question]) for meter in meters]
         for part in self._list_sample_parts(places):
-            sample = show_sample_part(self.samples[part[0]], part[1])
+            sample = show_sample_part_to_align(self.samples[part[0]], part[1])
             await ask_judges_for_reviews(self.present, sample, counted, self.how)
         rubrics = 1 + len(EXAMPLE_COUNTS) + (MOST_PROPOSALS if proposer else 0)
         costs: list[Decimal | None] = []
@@ -308,10 +310,12 @@ class AlignmentAsking:
         """The edits that a model proposes where judge and people differ; none without a model."""
         if proposer is None:
             return ProposedEdits()
-        shown = choose_cases_to_show(self.present, cases)
+        shown = choose_alignment_cases_to_show(self.present, cases)
         if not shown:
             return ProposedEdits(why_not="judge and people agree on every sample that it may be shown")
-        driver = DialogueDriver(ask_through_cache(cache, proposer, RunWork(PLACE_OF_PROPOSER, 0)), self.how.deadline)
+        driver = DialogueDriver(
+            ask_model_for_workflow(cache, proposer, RunWork(PLACE_OF_PROPOSER, 0)), self.how.deadline
+        )
         manner = make_judge_dialogue_setup(driver.model, JudgeOptions(seed=self.how.seed))
         return await driver.run(ask_for_rubric_edits(self.present, shown, manner))
 
@@ -327,8 +331,8 @@ class AlignmentAsking:
                 return
             one, rubric = self.samples[id], tried[layer].rubric
             work = RunWork(one.position, 0, variants[0] if len(variants) == 1 else "")
-            asked = [ask_through_cache(cache, model, work) for model in models]
-            judged = await ask_judges_for_reviews(rubric, show_sample_part(one, variants), asked, self.how)
+            asked = [ask_model_for_workflow(cache, model, work) for model in models]
+            judged = await ask_judges_for_reviews(rubric, show_sample_part_to_align(one, variants), asked, self.how)
             for card in judged.scores.scorecards:
                 place = number.get((id, card.id))
                 if place is not None:
@@ -348,13 +352,13 @@ class AlignmentAsking:
         ]
 
 
-def ask_through_cache(cache: ReplyCache, model: ChainedModel, work: RunWork) -> ChainedModel:
+def ask_model_for_workflow(cache: ReplyCache, model: ChainedModel, work: RunWork) -> ChainedModel:
     """A model as a piece of work asks it: through the cache, and within the budget."""
     return ChainedModel(model, [partial(cache.ask_once, model, work), cache.turns.wait_for_budget])
 
 
 @asynccontextmanager
-async def open_cache_aside(
+async def open_workflow_reply_cache(
     store: Store, aligned: Row, connections: Connections, name: str, *, fresh: bool = False
 ) -> AsyncIterator[ReplyCache]:
     """Replies about a run kept by content in one of their own, which shows in the list of runs and is never the latest.
@@ -375,7 +379,7 @@ async def open_cache_aside(
         "taken_from": None,
         "imported": None,
         "setup": to_stored_json(setup),
-        "holder": process_holder_name(),
+        "holder": name_lock_process(),
     }
     hold = store.begin_run(row)
     state = "stopped"

@@ -29,13 +29,13 @@ from evenhand.models.model_names import choose_default_model_names
 from evenhand.store.database import NO_HISTORY
 from evenhand.workflows.judge import judge, resolve_user_sample
 from evenhand.workflows.rubric import CheckedRubric, check_rubric_file
-from evenhand.workflows.sent_inputs import load_sent_rubric
+from evenhand.workflows.sent_inputs import load_rubric_for_service
 from evenhand.workflows.stores import open_user_store
 from evenhand.workflows.subjects import (
     SubjectEvaluation,
     check_subject_name,
     load_subject_evaluations,
-    refuse_several_outputs,
+    refuse_several_outputs_of_subject,
     store_subject_evaluation,
 )
 
@@ -46,7 +46,7 @@ ADDRESSED_JUDGES = ("openai", "anthropic", "ollama")  # Kinds whose server the e
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AssistantProject:
+class ConfinedUserProject:
     """The folder that an assistant works in, and what its user allows there. Without a folder no file is read."""
 
     folder: Path | None
@@ -92,11 +92,11 @@ class AssistantProject:
                 return check_rubric_file(str(self.find_project_file(rubric)), self.judges)
         if isinstance(rubric, str):
             return check_rubric_file(rubric, self.judges)
-        return CheckedRubric(method=load_sent_rubric(rubric).method.name)
+        return CheckedRubric(method=load_rubric_for_service(rubric).method.name)
 
     def _load_rubric(self, rubric: str | Mapping[str, object]) -> Rubric:
         if not isinstance(rubric, str) or rubric in list_rubric_file_names():
-            return load_sent_rubric(rubric)
+            return load_rubric_for_service(rubric)
         if rubric in list_method_yaml_names():
             hint = f"a rubric that ships, or a file with method: {rubric} and criteria"
             raise InputError(Fault(f"{rubric!r} is a method without criteria of its own", hint, ("rubric",)))
@@ -183,7 +183,7 @@ class AssistantJudgment:
 
 
 async def judge_project_work(
-    project: AssistantProject,
+    project: ConfinedUserProject,
     rubric: Rubric,
     work: Mapping[str, object],
     *,
@@ -196,7 +196,7 @@ async def judge_project_work(
     sample = resolve_user_sample(work)
     if subject is not None:  # Said before any judge is asked.
         check_subject_name(subject)
-        refuse_several_outputs(list(sample.outputs))
+        refuse_several_outputs_of_subject(list(sample.outputs))
     judged = await judge(rubric, sample, judges=names, connections=connections)
     mask, evaluation = build_personal_data_mask(sample), None
     if subject is not None:
@@ -207,7 +207,7 @@ async def judge_project_work(
     return AssistantJudgment(judged=judged, mask=mask, evaluation=evaluation)
 
 
-def find_stored_evaluation(project: AssistantProject, id: str) -> SubjectEvaluation:
+def find_stored_evaluation(project: ConfinedUserProject, id: str) -> SubjectEvaluation:
     """The stored evaluation with this id, or the only one that begins with it."""
     with open_user_store(project.store, empty=NO_HISTORY) as store:
         rows = [row for row in store.evaluations.list_evaluations() if id and row["id"].startswith(id)]

@@ -9,13 +9,13 @@ from threading import Lock
 from typing import Any
 
 from evenhand.calibrate.audits.audit import build_judge_audit
-from evenhand.calibrate.audits.audited_run import (
+from evenhand.calibrate.audits.findings import (
+    Audit,
     CalibrationAuditedRun,
     count_audited_judge_answers,
     count_complete_audited_answers,
     drop_capped_audit_scores,
 )
-from evenhand.calibrate.audits.findings import Audit
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_run_report
@@ -77,6 +77,7 @@ def audit_run(store: Store, run: str) -> Audit:
         holistic=holistic,
         asked_holistic=asked,
         comparisons=tuple(head["decision"]["comparisons"]),
+        position_bias=tuple(head.get("preferences", {}).get("position_bias", ())),
         normalises=any(step.get("normalise") == "z" for one in rubrics for step in one["method"]["steps"]),
     )
     return build_judge_audit(audited)

@@ -13,10 +13,10 @@ from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against
 from evenhand.calibrate.human_scale import MapKnots
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
-from evenhand.evals.eval_judges import write_score_maps
+from evenhand.evals.eval_judges import write_eval_judge_maps
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.private_files import require_new_file
-from evenhand.model.score_map import MAPPED_DECIMALS, ScoreMap
+from evenhand.model.scorecard import MAPPED_DECIMALS, ScoreMap
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
@@ -80,13 +80,13 @@ def _try_writing_panel_for_user(found: JudgeCalibration, target: Path, setup: Js
     try:
         text = export_panel_for_user(found, [] if setup is None else list_maps_for_user(found, setup))
         require_new_file(target)
-        write_file_at_once(target, text)
+        write_user_file_at_once(target, text)
     except InputError as error:
         return error
     return None
 
 
-def write_file_at_once(target: Path, text: str) -> None:
+def write_user_file_at_once(target: Path, text: str) -> None:
     """Write a file; whoever reads it meanwhile sees the old or the new one."""
     part = target.with_name(f".{target.name}.part")
     try:
@@ -103,14 +103,14 @@ def list_maps_for_user(found: JudgeCalibration, setup: Json) -> list[ScoreMap]:
 
     What a yes or no is mapped to is a chance, which no gate on yes could take.
     """
-    if _has_mapped_judges(setup):
+    if _has_run_mapped_judges(setup):
         what = "the judges of this run are mapped already: a map is made for what they say by themselves"
         raise InputError(Fault(what, "run the eval without maps, and calibrate that run"))
     if "fingerprints" not in setup:
         what = f"run {found.run} does not say how each of its judges was asked: an older Evenhand made it"
         raise InputError(Fault(what, "run the eval again, and calibrate that run"))
-    chosen = _choose_written_judges(found)
-    asked = list_mappable_criteria(setup)
+    chosen = _choose_panel_to_export(found)
+    asked = list_run_criteria_to_map(setup)
     maps = [
         make_score_map(setup, one.who, one.question, one.knots)
         for one in found.maps
@@ -122,9 +122,9 @@ def list_maps_for_user(found: JudgeCalibration, setup: Json) -> list[ScoreMap]:
     return maps
 
 
-def list_mappable_criteria(setup: Json) -> dict[str, str]:
+def list_run_criteria_to_map(setup: Json) -> dict[str, str]:
     """The criteria of a run that a map can be of, each with the key of its rubric; none where one is used already."""
-    if _has_mapped_judges(setup):
+    if _has_run_mapped_judges(setup):
         return {}
     return {
         criterion["id"]: key
@@ -140,16 +140,16 @@ def make_score_map(setup: Json, judge: str, criterion: str, knots: MapKnots) -> 
     return ScoreMap(
         judge=judge,
         criterion=criterion,
-        fingerprint=setup["fingerprints"][list_mappable_criteria(setup)[criterion]][judge],
-        points=tuple((_round_map_number(said), _round_map_number(people)) for said, people in knots),
+        fingerprint=setup["fingerprints"][list_run_criteria_to_map(setup)[criterion]][judge],
+        points=tuple((_round_exported_map_number(said), _round_exported_map_number(people)) for said, people in knots),
     )
 
 
-def _has_mapped_judges(setup: Json) -> bool:
+def _has_run_mapped_judges(setup: Json) -> bool:
     return any("maps" in one for one in setup["judges"])
 
 
-def _choose_written_judges(found: JudgeCalibration) -> Mapping[str, float]:
+def _choose_panel_to_export(found: JudgeCalibration) -> Mapping[str, float]:
     """The recommended panel, or the only judge, of which there is nothing to choose; empty where none is known."""
     judges = found.labelled.judges
     if isinstance(found.recommended, NoRecommendedPanel):
@@ -157,7 +157,7 @@ def _choose_written_judges(found: JudgeCalibration) -> Mapping[str, float]:
     return found.recommended.chosen.weights
 
 
-def _round_map_number(value: float) -> Fraction:
+def _round_exported_map_number(value: float) -> Fraction:
     return Fraction(round(value * 10**MAPPED_DECIMALS), 10**MAPPED_DECIMALS)
 
 
@@ -176,11 +176,11 @@ def export_panel_for_user(found: JudgeCalibration, maps: Sequence[ScoreMap] = ()
         lines.append("# This panel is a median. In the rubric:  panel: {aggregate: median}")
     for warning in found.warnings:  # What ends a line in YAML, or may not stand in it, has no place in a comment.
         lines.append(f"# Beware: {''.join(one if one.isprintable() else ' ' for one in warning)}")
-    chosen_judges = _choose_written_judges(found)
-    return format_judge_file(lines, chosen_judges if kind == "weights" else list(chosen_judges), maps)
+    chosen_judges = _choose_panel_to_export(found)
+    return format_exported_judge_file(lines, chosen_judges if kind == "weights" else list(chosen_judges), maps)
 
 
-def format_judge_file(
+def format_exported_judge_file(
     comments: Sequence[str], judges: Mapping[str, float] | Sequence[str], maps: Sequence[ScoreMap]
 ) -> str:
     """The YAML of a file of judges, with their weights where they have some, and maps of their scores."""
@@ -188,4 +188,4 @@ def format_judge_file(
     lines = [f"  - {json.dumps(name)}" for name in judges]
     if isinstance(judges, Mapping):
         lines = [f"  {json.dumps(name)}: {weight:g}" for name, weight in judges.items()]
-    return "\n".join([*comments, "judges:", *lines, *write_score_maps(maps), ""])
+    return "\n".join([*comments, "judges:", *lines, *write_eval_judge_maps(maps), ""])

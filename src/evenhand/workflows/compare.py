@@ -19,13 +19,14 @@ from evenhand.compare.decision import (
     encode_compare_decision,
     read_compared_gate_state,
 )
-from evenhand.compare.run_decision import list_decision_terms, list_looks_behind_verdict
+from evenhand.compare.facts import PositionPicks
+from evenhand.compare.run_decision import list_decision_terms, list_looks_behind_verdict, list_position_picks
 from evenhand.errors import Fault, InputError
 from evenhand.report.result_view import ReportedResult
 from evenhand.runs.columns import JoinedRunResults, SharedSamples, find_samples_in_both_runs, join_run_result_rows
 from evenhand.stats.arrays import Undefined
+from evenhand.stats.multiple_tests import Looks
 from evenhand.stats.ratings import Agreement
-from evenhand.stats.sequential import Looks
 from evenhand.store.store import Store
 from evenhand.workflows.compare_sides import (
     ComparisonObjection,
@@ -202,9 +203,9 @@ def _count_paired_user_samples(control: UserRunSide, common: Sequence[SharedSamp
 def _load_people_scale_of_user_runs(store: Store, sides: Sequence[UserRunSide]) -> Json | None:
     if not any(list(store.labels(side.run["id"])) for side in sides):
         return None
-    from evenhand.workflows.people_scale import compare_on_people_scale, encode_people_scale  # most have no labels
+    from evenhand.workflows.people_scale import compare_runs_on_people_scale, encode_people_scale  # most have no labels
 
-    found = compare_on_people_scale(store, sides)
+    found = compare_runs_on_people_scale(store, sides)
     return None if found is None else encode_people_scale(found)
 
 
@@ -256,7 +257,8 @@ def _note_about_runs_for_user(
 
 
 def _user_runs_power_json(found: DecidedComparison, sides: Sequence[UserRunSide], pairs: JoinedRunResults) -> Json:
-    return {one.treatment: requested_power_json(one) for one in found.decision.comparisons if one.composite is not None}
+    compared = found.decision.comparisons
+    return {one.treatment: requested_power_json(one, len(compared)) for one in compared if one.composite is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -278,7 +280,7 @@ def decide_user_runs(
     """Held to the gates, the smallest effect and the seed of whoever may be shipped."""
     frame = sides[-1].frame
     layers, columns = _load_paired_columns_of_user_runs(sides, pairs)
-    _refuse_cascade_comparison(sides, columns, terms)
+    _refuse_cascade_runs_to_compare(sides, columns, terms)
     layer_gates = dict.fromkeys(layers, DEFAULT_LAYER_GATE) | frame.list_layer_gates(layers)
     # What a run came to when it ended; of one that has not, what it has come to.
     runs = {side.run["id"]: side.run["summary"] for side in sides}
@@ -298,6 +300,7 @@ def decide_user_runs(
         },
         judges={side.name: pairs.judges(place) for place, side in enumerate(sides)},
         aligned=load_label_agreement_for_user(store, sides),
+        picks=_list_position_picks_of_user_runs(sides, heads),
         **list_decision_terms(frame),
         not_worse_by=terms.not_worse_by,
         seed=frame.seed,
@@ -309,7 +312,15 @@ def decide_user_runs(
     return DecidedComparison(decision=decision, columns=columns, notes=notes)
 
 
-def _refuse_cascade_comparison(
+def _list_position_picks_of_user_runs(
+    sides: Sequence[UserRunSide], heads: Mapping[str, Json]
+) -> dict[str, tuple[PositionPicks, ...]]:
+    """Of pairs within one run; others are not compared."""
+    found = heads[sides[0].run["id"]].get("preferences", {}).get("picked_by_position", ())
+    return list_position_picks(found, sides[0].member.variant)
+
+
+def _refuse_cascade_runs_to_compare(
     sides: Sequence[UserRunSide], columns: Mapping[str, VariantColumn], terms: CompareTerms
 ) -> None:
     """An error where a cascade scored the outputs, and what is asked for needs the strong judge on all of them."""
@@ -376,7 +387,7 @@ def load_label_agreement_for_user(store: Store, sides: Sequence[UserRunSide]) ->
     for side in reversed(sides):
         if list(store.labels(side.run["id"])):
             from evenhand.calibrate.human_agreement import measure_panel_human_agreement  # most runs have no labels
-            from evenhand.workflows.run_labels import load_kept_labels  # most runs have no labels
+            from evenhand.workflows.run_labels import load_kept_labels
 
             return measure_panel_human_agreement(side.member.table, load_kept_labels(store, side.member.table))
     return None

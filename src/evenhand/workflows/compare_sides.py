@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand.compare.decision import Comparison
-from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_difference_reach, is_treatment_difference_beyond
+from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_treatment_effect_reach, is_treatment_difference_beyond
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_error
 from evenhand.report.phrases import describe_reported_selection
@@ -302,19 +302,23 @@ Json = dict[str, Any]
 SAMPLE_MULTIPLES = (1, 2, 5, 10)  # As many samples as there are, and more.
 
 
-def requested_power_json(comparison: Comparison) -> Json:
-    """The chance to see a difference with so many samples, how many give four of five, and what these have shown."""
+def requested_power_json(comparison: Comparison, treatments: int = 1) -> Json:
+    """The chance to see a difference with so many samples, how many give four of five, and what these have shown.
+
+    Several treatments share the 5%, as in a plan.
+    """
     found, band = comparison.composite, comparison.power
     if found is None or band is None:
         raise InputError(Fault("nothing was compared, so its power is not known", "score more samples with both"))
-    step = band.step
+    step, level = band.step or 0.0, 1 - SIGNIFICANCE_LEVEL / treatments
     effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
-    seen = needed_for(effects["observed"], found.sd, step=step) if effects["observed"] else None
+    seen = needed_for(effects["observed"], found.sd, step=step, level=level) if effects["observed"] else None
     needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
     states = _requested_effect_json(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
     return {
         "pairs": found.n,
+        "unit": "cluster" if comparison.clusters else "sample",
         "sd": round(found.sd, 6),
         **{
             name: {
@@ -326,7 +330,11 @@ def requested_power_json(comparison: Comparison) -> Json:
             for name, n in needed.items()
         },
         "table": [
-            {"n": n} | {name: round(power_of(n, one, found.sd, step=step).power, 4) for name, one in effects.items()}
+            {"n": n}
+            | {
+                name: round(power_of(n, one, found.sd, step=step, level=level).power, 4)
+                for name, one in effects.items()
+            }
             for n in sorted(sizes)
         ],
         "method": power_of(max(2, found.n), band.smallest_effect, found.sd, step=step).method,
@@ -341,6 +349,6 @@ def _requested_effect_json(comparison: Comparison, found: Difference, smallest: 
     observed = "shown" if significant and (found.estimate < 0 or beyond or not few) else "open"
     if significant and beyond:
         return {"observed": observed, "smallest": "shown"}
-    if not few and not does_difference_reach(found, smallest):
+    if not few and not does_treatment_effect_reach(found, smallest):
         return {"observed": observed, "smallest": "ruled out"}
     return {"observed": observed, "smallest": None if significant else "open"}

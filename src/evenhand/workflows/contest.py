@@ -47,12 +47,12 @@ from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_jud
 from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
-from evenhand.models.model_names import is_decision_model
+from evenhand.models.model_names import is_decision_model_name
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Model, Reply, Request
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.queries import parse_stored_time
 from evenhand.store.rows import Row
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from evenhand.workflows.contests import (
     UserContestSession,
@@ -145,9 +145,9 @@ async def run_contest(
     """
     task = contest.task
     contest = replace(contest, source=connections.hide_keys(contest.source))
-    contest = hide_in_contest_texts(contest, connections.hide_keys)
+    contest = mask_contest_before_run(contest, connections.hide_keys)
     if task.masked:
-        contest = hide_in_contest_texts(contest, mask_personal_data)
+        contest = mask_contest_before_run(contest, mask_personal_data)
         connections.hide_in_record(mask_personal_data)
     row, rehearsal = _find_contest_for_user(store, contest, how, resume=resume)
     begun = [] if row is None else open_contest_log_for_user(store, row["id"])
@@ -162,7 +162,7 @@ async def run_contest(
     if row is None:
         row = _begin_contest_for_user(store, contest, how, rehearsal=rehearsal)
     else:
-        store.contests.hold_contest(row["id"], process_holder_name(), seen=len(begun))
+        store.contests.hold_contest(row["id"], name_lock_process(), seen=len(begun))
     sitting = UserContestSession(store, row, how, connections)
     log = ContestEventLog(begun, sitting.record_event)
     first = None
@@ -296,7 +296,7 @@ def _begin_contest_for_user(store: Store, contest: Contest, how: JudgeOptions, *
         "state": "running",
         "started": began.isoformat(timespec="milliseconds"),
         "ended": None,
-        "holder": process_holder_name(),
+        "holder": name_lock_process(),
         "source": contest.source,
         "summary": None,
         "key": None if rehearsal else build_user_contest_key(contest.task, contest.again),
@@ -357,7 +357,7 @@ async def load_dimensions_for_user(task: Task, connections: Connections, how: Ju
         if EMBEDDED in names:  # It goes by words: every author would be told that a level is not guessed.
             what = f"{EMBEDDED} gives no scores, and a contest needs them"
             raise ContestError(Fault(what, "name a model that does, as in openai/NAME", (panel,)))
-        if decides := next(filter(is_decision_model, names), None):
+        if decides := next(filter(is_decision_model_name, names), None):
             what = f"{decides} quotes no evidence, and a contest needs it"
             raise ContestError(Fault(what, "name a model that writes, as in openai/NAME", (panel,)))
     if task.dimensions is None:
@@ -371,10 +371,10 @@ def open_contest_judges_for_user(
 ) -> list[Model]:
     """Judges by their names; where texts are masked, personal data that one brings by itself is too."""
     judges: list[Model] = [find_judge_by_name(connections, one) for one in names]
-    return [ChainedModel(one, [_mask_judge_reply]) for one in judges] if masked else judges
+    return [ChainedModel(one, [_mask_contest_reply]) for one in judges] if masked else judges
 
 
-def hide_in_contest_texts(contest: Contest, hide: Callable[[str], str]) -> Contest:
+def mask_contest_before_run(contest: Contest, hide: Callable[[str], str]) -> Contest:
     """The contest with keys or personal data hidden in all that others wrote. Names stay: they tell who is paid.
 
     A log that only grows cannot be masked later, and answers are held against the texts that judges saw: so judges
@@ -393,7 +393,7 @@ def hide_in_contest_texts(contest: Contest, hide: Callable[[str], str]) -> Conte
     )
 
 
-async def _mask_judge_reply(request: Request, call_next: CallNext) -> Reply:
+async def _mask_contest_reply(request: Request, call_next: CallNext) -> Reply:
     """Middleware: the reply with personal data masked, before it is read or kept."""
     reply = await call_next(request)
     return replace(reply, text=str(mask_data(reply.text, mask_personal_data)))

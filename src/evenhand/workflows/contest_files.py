@@ -33,9 +33,9 @@ from evenhand.workflows.contest import Contest, ContestResult, check_submission,
 from evenhand.workflows.contests import build_user_contest_key
 from evenhand.workflows.live_contest import create_live_contest
 from evenhand.workflows.models import ConnectionOptions, open_user_connections
-from evenhand.workflows.sent_inputs import build_sent_task
+from evenhand.workflows.sent_inputs import build_task_for_service
 from evenhand.workflows.stores import StoreLike, open_user_store
-from evenhand.workflows.webhooks import ContestHooks, HookTargets, refuse_unsigned_hooks
+from evenhand.workflows.webhooks import ContestHooks, WebhookTargets, refuse_unsigned_webhooks
 
 Json = dict[str, Any]
 ContestWatcher = Callable[[], AbstractAsyncContextManager[Callable[[ContestProgress], None]]]
@@ -125,7 +125,7 @@ async def play_contest_files(
     until, faults = None, list[Fault]()
     if files.until is not None:
         until = datetime.now(UTC) if files.until == "now" else parse_contest_moment(files.until, "--until", faults)
-    longest_gap = parse_longest_gap(files.longest_gap)
+    longest_gap = parse_clock_gap_setting(files.longest_gap)
     if faults:
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
     # Before a store is made: what cannot be read at all is told first.
@@ -148,9 +148,9 @@ async def create_contest_from_file(
 ) -> str:
     """Begin a contest that takes submissions at any time; its id. Whoever serves the store plays it."""
     task, source = load_task(new.task, os.environ)
-    targets = HookTargets(allow_private=new.allow_private_hooks)
+    targets = WebhookTargets(allow_private=new.allow_private_hooks)
     hooks = ContestHooks(payment=targets.check(new.payment_hook), operator=targets.check(new.operator_hook))
-    refuse_unsigned_hooks(hooks.payment, hooks.operator)  # Before a store is made.
+    refuse_unsigned_webhooks(hooks.payment, hooks.operator)  # Before a store is made.
     async with open_user_connections(connect) as connections:
         judged = _load_requested_judges(task, (), connections)
         with open_user_store(store, create=True) as opened:
@@ -159,12 +159,12 @@ async def create_contest_from_file(
             )
 
 
-def load_task_to_send(file: Path) -> Json:
+def load_user_task_to_send(file: Path) -> Json:
     """The fields of a task file as a service takes them; faults are told with its lines, before anything is sent."""
-    return build_sent_task(load_task(file, {})[0])
+    return build_task_for_service(load_task(file, {})[0])
 
 
-def parse_longest_gap(text: str) -> timedelta:
+def parse_clock_gap_setting(text: str) -> timedelta:
     """How far the clock may be from the last sign of a contest, as an option says it."""
     gap = parse_contest_duration(text, "--longest-gap", faults := list[Fault]())
     if gap is None:

@@ -19,8 +19,8 @@ from evenhand.contest.machine import apply_contest_event, rebuild_contest_state,
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
-from evenhand.store.contest_queues import ContestNews, ContestPosition
-from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed, list_sealed_parts
+from evenhand.store.contest_queues import ContestPosition, StoredContestNews
+from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed, list_sealed_row_parts
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import verify_contest_log_for_user
@@ -29,23 +29,23 @@ MOST_FOLLOWED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeseenContest:
+class ContestWorkflowForecast:
     """A contest once all that was received for it is in its log; nobody is asked for that."""
 
     state: ContestState = field(default_factory=ContestState)
     challenges: tuple[Row, ...] = ()
 
-    def with_submission(self, given: Submission) -> ForeseenContest:
+    def with_submission(self, given: Submission) -> ContestWorkflowForecast:
         """The same with one more."""
         state = self.state.with_entries(ContestEntry(submission=given))
         return replace(self, state=replace(state, at=given.at))
 
-    def with_row(self, row: Row) -> ForeseenContest:
+    def with_row(self, row: Row) -> ContestWorkflowForecast:
         """The same with a row of the inbox; what would be refused changes nothing."""
         if row["kind"] == "challenge":
             return replace(self, challenges=(*self.challenges, row))
         if self.state.phase == "open":
-            given = read_inbox_submission(row)
+            given = load_inbox_submission(row)
             with suppress(ContestError):
                 refuse_submission(self.state, given)
                 return self.with_submission(given)
@@ -53,7 +53,7 @@ class ForeseenContest:
 
 
 @dataclass(slots=True)
-class FollowedContest:
+class FollowContestWorkflow:
     """A contest as far as it was followed: its log, and what was received and is not in the log yet."""
 
     id: str
@@ -62,11 +62,11 @@ class FollowedContest:
     head: str = ""
     place: ContestPosition = field(default_factory=ContestPosition)
     waiting: dict[str, Row] = field(default_factory=dict)  # Submissions, by id.
-    foreseen: ForeseenContest = field(default_factory=ForeseenContest)
+    foreseen: ContestWorkflowForecast = field(default_factory=ContestWorkflowForecast)
     _sealed: tuple[object, ...] = ()  # What was last found to fit: the head, the seal and what it seals.
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def follow_news(self, store: Store, news: ContestNews) -> None:
+    def follow_news(self, store: Store, news: StoredContestNews) -> None:
         """Take in what has happened and come since; where that does not fit, the log is verified from its beginning."""
         with self._lock:
             before = self.state
@@ -84,12 +84,14 @@ class FollowedContest:
 
     def _is_sealed(self, row: Row) -> bool:
         """Whether the row of the contest fits its log; one that is as it was is not hashed again."""
-        parts = self.head, row["seal"], list_sealed_parts(row)
+        parts = self.head, row["seal"], list_sealed_row_parts(row)
         if parts != self._sealed and is_contest_sealed(row, self.head):
             self._sealed = parts
         return parts == self._sealed
 
-    def follow_received(self, rows: Sequence[Row], before: ForeseenContest, after: ForeseenContest) -> None:
+    def follow_received(
+        self, rows: Sequence[Row], before: ContestWorkflowForecast, after: ContestWorkflowForecast
+    ) -> None:
         """Take in rows that were just received here, upon what was foreseen before them, and what is since."""
         with self._lock:
             if self.foreseen is before and self.place.inbox == rows[0]["number"]:
@@ -130,28 +132,28 @@ class FollowedContest:
         self.state, self.head = rebuild_contest_state(self.events), hashes[-1] if hashes else ""
 
 
-def read_inbox_submission(row: Row) -> Submission:
+def load_inbox_submission(row: Row) -> Submission:
     """The submission in a row of the inbox."""
     content, at = json.loads(row["content"]), datetime.fromisoformat(row["at"])
     given = {name: content[name] for name in ("text", "revises")}
     return Submission(id=row["id"], author=row["author"], at=at, **given)
 
 
-_FOLLOWED: OrderedDict[tuple[str, str], FollowedContest] = OrderedDict()
+_FOLLOWED: OrderedDict[tuple[str, str], FollowContestWorkflow] = OrderedDict()
 _FOLLOWED_LOCK = threading.Lock()
 
 
-def follow_contest(store: Store, contest: str) -> FollowedContest:
+def follow_contest(store: Store, contest: str) -> FollowContestWorkflow:
     """A contest as this process knows it, by its id or whatever else names it; verified when it is met first."""
-    known = _find_followed(store, contest)
+    known = _load_followed_contest(store, contest)
     if known is not None:
         return known
     id = store.contests.find_contest(contest)["id"]
-    known = _find_followed(store, id)
+    known = _load_followed_contest(store, id)
     if known is None:
         row, events, hashes = verify_contest_log_for_user(store, id)
-        known = FollowedContest(id, events, rebuild_contest_state(events), hashes[-1] if hashes else "")
-        known.foreseen = ForeseenContest(state=known.state)
+        known = FollowContestWorkflow(id, events, rebuild_contest_state(events), hashes[-1] if hashes else "")
+        known.foreseen = ContestWorkflowForecast(state=known.state)
         known.place = ContestPosition(seal=row["seal"], events=len(events), happened=known.state.at)
         with _FOLLOWED_LOCK:
             known = _FOLLOWED.setdefault((str(store.address), id), known)
@@ -160,7 +162,7 @@ def follow_contest(store: Store, contest: str) -> FollowedContest:
     return known
 
 
-def _find_followed(store: Store, id: str) -> FollowedContest | None:
+def _load_followed_contest(store: Store, id: str) -> FollowContestWorkflow | None:
     key = str(store.address), id
     with _FOLLOWED_LOCK:
         if key in _FOLLOWED:

@@ -20,14 +20,14 @@ from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Challenge, Submission, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault, StoreError
 from evenhand.guards.personal_data import mask_personal_data
-from evenhand.models.hidden_keys import ModelSecrets, collect_keys_to_hide
-from evenhand.store.contest_queues import ContestArrivals, ContestNews
+from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
+from evenhand.store.contest_queues import ContestArrivals, StoredContestNews
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
-from evenhand.workflows.contest_following import FollowedContest, ForeseenContest, follow_contest
+from evenhand.workflows.contest_following import ContestWorkflowForecast, FollowContestWorkflow, follow_contest
 from evenhand.workflows.stores import StoreLike, open_user_store
-from evenhand.workflows.webhooks import refuse_unsigned_hooks
+from evenhand.workflows.webhooks import refuse_unsigned_webhooks
 
 SERVER_BATCHES = 4  # That are written to a server at once: a contest that somebody keeps locked stops few others.
 
@@ -44,7 +44,7 @@ class ContestReceipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SubmissionArrival:
+class SubmitWorkflowArrival:
     """A submission that came: of whom, and where to tell what judges say of it."""
 
     contest: str  # Its id, or whatever else names it.
@@ -53,7 +53,9 @@ class SubmissionArrival:
     id: str | None = None
     notify: str | None = None
 
-    def make_row(self, foreseen: ForeseenContest, at: datetime, text: str) -> tuple[Row, ForeseenContest]:
+    def make_row(
+        self, foreseen: ContestWorkflowForecast, at: datetime, text: str
+    ) -> tuple[Row, ContestWorkflowForecast]:
         """Its row, and what is foreseen with it; refused with the reason if the contest would not take it.
 
         Where revisions are asked for, a further submission of an author revises the one before.
@@ -61,7 +63,7 @@ class SubmissionArrival:
         state = foreseen.state
         own = state.entries_by_author(normalize_contest_author_name(self.author))
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
-        name = self.id or _choose_submission_id(self.author, own, state)
+        name = self.id or _choose_id_of_received_submission(self.author, own, state)
         given = Submission(id=name, author=self.author, at=at, text=text, revises=revises)
         if state.phase != "open":
             raise ContestError(Fault(f"the contest takes no submissions any more: it is {state.phase}"))
@@ -72,14 +74,16 @@ class SubmissionArrival:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChallengeArrival:
+class ChallengeWorkflowArrival:
     """A challenge of the ranking that came."""
 
     contest: str
     author: str
     text: str  # Why.
 
-    def make_row(self, foreseen: ForeseenContest, at: datetime, text: str) -> tuple[Row, ForeseenContest]:
+    def make_row(
+        self, foreseen: ContestWorkflowForecast, at: datetime, text: str
+    ) -> tuple[Row, ContestWorkflowForecast]:
         """Its row, and what is foreseen with it; refused if there is no ranking to challenge, or no time."""
         state = foreseen.state
         if foreseen.challenges:
@@ -96,7 +100,7 @@ class ChallengeArrival:
         return row, foreseen.with_row(row)
 
 
-ContestArrival = SubmissionArrival | ChallengeArrival
+ContestArrival = SubmitWorkflowArrival | ChallengeWorkflowArrival
 ArrivalAnswer = ContestReceipt | Exception
 
 
@@ -104,29 +108,31 @@ def submit_to_contest(
     store: StoreLike, contest: str, *, author: str, text: str, id: str | None = None, notify: str | None = None
 ) -> ContestReceipt:
     """Receive a submission now; refused with the reason if the contest would not take it."""
-    refuse_unsigned_hooks(notify)
-    return _receive_one(store, SubmissionArrival(contest=contest, author=author, text=text, id=id, notify=notify))
+    refuse_unsigned_webhooks(notify)
+    return _receive_arrival_into_store(
+        store, SubmitWorkflowArrival(contest=contest, author=author, text=text, id=id, notify=notify)
+    )
 
 
 def challenge_contest(store: StoreLike, contest: str, *, author: str, reason: str) -> ContestReceipt:
     """Receive a challenge of the ranking now; refused with the reason if there is none to challenge, or no time."""
-    return _receive_one(store, ChallengeArrival(contest=contest, author=author, text=reason))
+    return _receive_arrival_into_store(store, ChallengeWorkflowArrival(contest=contest, author=author, text=reason))
 
 
 @dataclass(slots=True)
-class ContestReceiver:
+class ReceiveWorkflow:
     """Receives for the callers of a service: those who wait at the same time are written together."""
 
     store: Store
-    _secrets: ModelSecrets = field(default_factory=lambda: collect_keys_to_hide(os.environ))
+    _secrets: ModelSecrets = field(default_factory=lambda: collect_api_keys_to_hide(os.environ))
     _waiting: list[tuple[ContestArrival, asyncio.Future[ContestReceipt]]] = field(default_factory=list)
     _under_way: set[str] = field(default_factory=set)  # Contests.
     _batches: set[asyncio.Task[None]] = field(default_factory=set)
 
     async def receive(self, arrival: ContestArrival) -> ContestReceipt:
         """Receive it; safe when this returns, refused with the reason if the contest would not take it."""
-        if isinstance(arrival, SubmissionArrival):
-            refuse_unsigned_hooks(arrival.notify)
+        if isinstance(arrival, SubmitWorkflowArrival):
+            refuse_unsigned_webhooks(arrival.notify)
         answered = asyncio.get_running_loop().create_future()
         self._waiting.append((arrival, answered))
         self._begin_batches()
@@ -148,7 +154,7 @@ class ContestReceiver:
     async def _receive_batch(self, batch: Sequence[tuple[ContestArrival, asyncio.Future[ContestReceipt]]]) -> None:
         arrivals = [arrival for arrival, _ in batch]
         try:
-            answers = await asyncio.to_thread(receive_arrivals, self.store, arrivals, self._secrets)
+            answers = await asyncio.to_thread(receive_arrivals_into_store, self.store, arrivals, self._secrets)
         except Exception as error:
             answers = [error] * len(batch)
         for answer, (_, answered) in zip(answers, batch, strict=True):
@@ -166,10 +172,12 @@ class ContestReceiver:
             self._begin_batches()
 
 
-def receive_arrivals(store: Store, arrivals: Sequence[ContestArrival], secrets: ModelSecrets) -> list[ArrivalAnswer]:
+def receive_arrivals_into_store(
+    store: Store, arrivals: Sequence[ContestArrival], secrets: ModelSecrets
+) -> list[ArrivalAnswer]:
     """Receive all of them in one transaction: for each its receipt, or why it was refused."""
     answers: dict[int, ArrivalAnswer] = {}
-    batches: dict[str, _ContestBatch] = {}
+    batches: dict[str, _ReceiveWorkflowBatch] = {}
     for number, arrival in enumerate(arrivals):
         try:
             known = follow_contest(store, arrival.contest)
@@ -177,7 +185,7 @@ def receive_arrivals(store: Store, arrivals: Sequence[ContestArrival], secrets: 
         except Exception as error:
             answers[number] = error
         else:
-            batch = batches.setdefault(known.id, _ContestBatch(store, known, answers))
+            batch = batches.setdefault(known.id, _ReceiveWorkflowBatch(store, known, answers))
             batch.prepared.append((number, partial(arrival.make_row, text=text)))
     if batches:
         received = store.inbox.receive_rows([one.announce_arrivals() for one in batches.values()])
@@ -187,18 +195,18 @@ def receive_arrivals(store: Store, arrivals: Sequence[ContestArrival], secrets: 
 
 
 @dataclass(slots=True)
-class _ContestBatch:
+class _ReceiveWorkflowBatch:
     """What came for one contest in one batch: the number of each, and how its row is made once it is its turn."""
 
     store: Store
-    known: FollowedContest
+    known: FollowContestWorkflow
     answers: dict[int, ArrivalAnswer]
-    prepared: list[tuple[int, Callable[[ForeseenContest, datetime], tuple[Row, ForeseenContest]]]] = field(
-        default_factory=list
+    prepared: list[tuple[int, Callable[[ContestWorkflowForecast, datetime], tuple[Row, ContestWorkflowForecast]]]] = (
+        field(default_factory=list)
     )
     _taken: list[int] = field(default_factory=list)
-    _before: ForeseenContest = field(default_factory=ForeseenContest)
-    _after: ForeseenContest = field(default_factory=ForeseenContest)
+    _before: ContestWorkflowForecast = field(default_factory=ContestWorkflowForecast)
+    _after: ContestWorkflowForecast = field(default_factory=ContestWorkflowForecast)
 
     def announce_arrivals(self) -> ContestArrivals:
         return ContestArrivals(contest=self.known.id, since=self.known.place, make_rows=self._make_rows)
@@ -215,7 +223,7 @@ class _ContestBatch:
         if rows:
             self.known.follow_received(rows, self._before, self._after)
 
-    def _make_rows(self, news: ContestNews) -> list[Row]:
+    def _make_rows(self, news: StoredContestNews) -> list[Row]:
         """The rows of those that are not refused, each upon the one before."""
         try:
             self._follow_news(news)
@@ -235,7 +243,7 @@ class _ContestBatch:
                 self._after = after
         return rows
 
-    def _follow_news(self, news: ContestNews) -> None:
+    def _follow_news(self, news: StoredContestNews) -> None:
         if news.contest["hooks"] is None:
             what = f"contest {self.known.id} is played from files: it takes what is in its folder"
             raise ContestError(Fault(what, "evenhand contest create begins one that takes submissions"))
@@ -249,21 +257,21 @@ class _ContestBatch:
             raise StoreError(Fault(what, hint, where=self.store.shown))
 
 
-def _receive_one(store: StoreLike, arrival: ContestArrival) -> ContestReceipt:
+def _receive_arrival_into_store(store: StoreLike, arrival: ContestArrival) -> ContestReceipt:
     with open_user_store(store, empty=NO_CONTESTS) as opened:
-        [answer] = receive_arrivals(opened, [arrival], collect_keys_to_hide(os.environ))
+        [answer] = receive_arrivals_into_store(opened, [arrival], collect_api_keys_to_hide(os.environ))
     if isinstance(answer, ContestReceipt):
         return answer
     raise answer
 
 
-def _hide_for_contest(known: FollowedContest, secrets: ModelSecrets, text: str) -> str:
+def _hide_for_contest(known: FollowContestWorkflow, secrets: ModelSecrets, text: str) -> str:
     """What others wrote as a contest keeps it: nothing that is to be hidden or masked is received as it came."""
     hidden, task = secrets.remove_keys(text), known.state.task
     return mask_personal_data(hidden) if task is not None and task.masked else hidden
 
 
-def _choose_submission_id(author: str, own: Sequence[ContestEntry], state: ContestState) -> str:
+def _choose_id_of_received_submission(author: str, own: Sequence[ContestEntry], state: ContestState) -> str:
     """The author's name, and a number from the second on."""
     number = len(own) + 1
     while (name := author if number == 1 else f"{author}-{number}") in state.entries:

@@ -58,18 +58,18 @@ def replay_contest_answers(events: Sequence[ContestEvent], calls: Sequence[str])
     """
     from evenhand.workflows.sync import wait_for_coroutine  # It brings all that runs evals.
 
-    return wait_for_coroutine(_replay_events(events, [json.loads(one) for one in calls]))
+    return wait_for_coroutine(_replay_stored_contest(events, [json.loads(one) for one in calls]))
 
 
-async def _replay_events(events: Sequence[ContestEvent], calls: Sequence[Any]) -> ContestReplay:
+async def _replay_stored_contest(events: Sequence[ContestEvent], calls: Sequence[Any]) -> ContestReplay:
     state, replayed = ContestState(), 0
     differing: list[int] = []
     left_out: list[int] = []
-    how = _read_judge_options(calls[0]["how"]) if calls else JudgeOptions()
+    how = _load_replay_options(calls[0]["how"]) if calls else JudgeOptions()
     ours = bool(calls) and calls[0].get("evenhand") == __version__
     for number, event in enumerate(events):
         if isinstance(event, _ANSWERS):
-            follows = await _follows_from_replies(state, event, calls[number], how)
+            follows = await _does_replayed_event_follow(state, event, calls[number], how)
             replayed += follows is True
             if follows is False or (follows is None and ours):
                 differing.append(number)
@@ -79,15 +79,15 @@ async def _replay_events(events: Sequence[ContestEvent], calls: Sequence[Any]) -
     return ContestReplay(replayed=replayed, differing=tuple(differing), left_out=tuple(left_out))
 
 
-async def _follows_from_replies(
+async def _does_replayed_event_follow(
     state: ContestState, event: ContestEvent, calls: Sequence[Json], how: JudgeOptions
 ) -> bool | None:
     """Whether an event is what its replies say; None where they do not fit the questions that are asked today."""
-    question = _find_question(state, event)
+    question = _find_replayed_question(state, event)
     if question is None:
         return False
     task = state.required_task
-    models = {name: _KeptReplies(name) for name in (*task.judges, *task.challenge_judges)}
+    models = {name: _ReplayWorkflowReplies(name) for name in (*task.judges, *task.challenge_judges)}
     for call in calls:
         if call["judge"] in models and "key" in call:
             models[call["judge"]].add_call(call)
@@ -101,7 +101,7 @@ async def _follows_from_replies(
     return bool(contest_event_json(answered.event) == contest_event_json(event))
 
 
-def _find_question(state: ContestState, event: ContestEvent) -> PanelQuestion | None:
+def _find_replayed_question(state: ContestState, event: ContestEvent) -> PanelQuestion | None:
     """What had been asked when an answer came."""
     for ask in list_pending_contest_effects(state):
         of_one = isinstance(event, (GateChecked, SubmissionScored))
@@ -114,7 +114,7 @@ def _find_question(state: ContestState, event: ContestEvent) -> PanelQuestion | 
     return None
 
 
-def _read_judge_options(told: Json) -> JudgeOptions:
+def _load_replay_options(told: Json) -> JudgeOptions:
     """How judges were asked, as it is kept beside the first event."""
     names = ("temperature", "max_tokens", "top_logprobs")
     settings = ModelSettings(**{name: told[name] for name in names if name in told}, seed=told.get("model_seed"))
@@ -122,7 +122,7 @@ def _read_judge_options(told: Json) -> JudgeOptions:
 
 
 @dataclass(slots=True)
-class _KeptReplies:
+class _ReplayWorkflowReplies:
     """A judge that says again what it said, and nothing else."""
 
     name: str

@@ -35,12 +35,12 @@ from evenhand.runs.run_record import read_run_record_moment
 from evenhand.store.contest_store import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from evenhand.wording import format_whole_duration
 from evenhand.workflows.contest_replay import contest_call_json, replay_contest_answers
 from evenhand.workflows.stores import StoreLike, open_user_store
-from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, build_contest_messages
+from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, build_contest_webhook_messages
 
 __all__ = [
     "NO_CONTESTS",
@@ -95,7 +95,7 @@ class UserContestSession:
         if self.begins:
             self.store.contests.begin_contest(self.row, first=row, messages=messages)
         else:
-            holder = self.holder or process_holder_name()
+            holder = self.holder or name_lock_process()
             self.store.contests.append_event(row, holder=holder, messages=messages)
 
     def _build_messages(self, appended: AppendedContestEvent) -> list[Row]:
@@ -103,13 +103,13 @@ class UserContestSession:
         if self.hooks == NO_HOOKS:
             return []
         sent = {} if self.begins else self.store.outbox.count_messages(self.row["id"])
-        return build_contest_messages(self.row["id"], appended, self.hooks, self.store.now(), sent)
+        return build_contest_webhook_messages(self.row["id"], appended, self.hooks, self.store.now(), sent)
 
     def end_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         more = self.summarize_session(log, why, set_aside)
         state, ended = ("stopped" if why else "finished"), self.store.now().isoformat(timespec="milliseconds")
-        kept, holder = to_stored_json({**more, "ended": ended}), self.holder or process_holder_name()
+        kept, holder = to_stored_json({**more, "ended": ended}), self.holder or name_lock_process()
         self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=len(log.events))
         return more
 
@@ -180,7 +180,7 @@ def load_contest_record_for_user(store: Store, id: str) -> Json:
 def build_contest_record_for_user(row: Row, events: Sequence[ContestEvent], more: Json, *, newly: bool = False) -> Json:
     """The stable JSON of a contest: what its events say first, then what is kept beside them."""
     id: str = row["id"]
-    again = read_again_name(row["key"])
+    again = read_repeated_contest_name(row["key"])
     record = {"id": id, **({} if again is None else {"again": again}), **encode_contest_state(events)}
     if record["payment"] is not None:
         known = {} if record["payment"]["state"] == "rehearsal" else {"id": f"pay-{id}"}  # Older logs do not name it.
@@ -306,7 +306,7 @@ def build_user_contest_key(task: Task, again: str | None) -> str:
     return to_stored_json([task.name, None if again is None else normalize_contest_author_name(again)])
 
 
-def read_again_name(key: str | None) -> str | None:
+def read_repeated_contest_name(key: str | None) -> str | None:
     """The name of a deliberate repetition, where a key has one."""
     name = None if key is None else json.loads(key)[1]
     return None if name is None else str(name)
@@ -379,7 +379,7 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             more: Json = {
                 "winner": kept.get("winner"),
                 "ended": kept.get("ended"),
-                "again": read_again_name(row["key"]),
+                "again": read_repeated_contest_name(row["key"]),
             }
             listed.append(ContestListing(**told, state=state, **more))
         return listed

@@ -29,11 +29,11 @@ from evenhand.runs.execute import (
 from evenhand.store.database import DATABASE_VARIABLE
 from evenhand.store.store import Store
 from evenhand.workflows.fleet_ray import (
-    RayCrew,
+    RayFleetCrew,
     UnfinishedSample,
-    connect_to_ray,
-    disconnect_from_ray,
-    list_ray_hosts,
+    connect_to_ray_fleet,
+    disconnect_from_ray_fleet,
+    list_fleet_hosts,
 )
 from evenhand.workflows.fleet_worker import FleetJob
 
@@ -44,11 +44,11 @@ MOST_SOURCE_FILES, MOST_SOURCE_BYTES = 1_000, 20_000_000
 async def open_run_fleet(where: str) -> AsyncIterator[RayFleet]:
     """The workers of a Ray cluster: one that is there, or one on this machine."""
     address = find_fleet_address(where, os.environ)
-    connect_to_ray(address)
+    connect_to_ray_fleet(address)
     try:
         yield RayFleet()
     finally:
-        disconnect_from_ray()
+        disconnect_from_ray_fleet()
 
 
 def find_fleet_address(where: str, environ: Mapping[str, str]) -> str | None:
@@ -63,7 +63,7 @@ def find_fleet_address(where: str, environ: Mapping[str, str]) -> str | None:
 class RayFleet:
     """Executes a run on the nodes of a cluster."""
 
-    _crew: RayCrew | None = None
+    _crew: RayFleetCrew | None = None
 
     def read_spending(self) -> Spending:
         """What all workers have spent, as far as they have told."""
@@ -79,11 +79,11 @@ class RayFleet:
         goes_on: bool = True,
     ) -> None:
         """Work through every sample that is not finished, as `execute_run` of one machine does."""
-        refuse_unreachable_store(worker.book.store)
+        refuse_store_out_of_fleet_reach(worker.book.store)
         job = build_fleet_job(worker, samples)
         finished = await drop_replies_unneeded_by_run(worker) if goes_on else {}
         stages: SampleStages = (enumerate(samples),) if ending is None else ending.plan_stages(samples)
-        self._crew = crew = RayCrew(job, worker, course, ending)
+        self._crew = crew = RayFleetCrew(job, worker, course, ending)
         try:
             for stage in stages:
                 pieces = self._list_pieces(worker, stage, course, ending, finished)
@@ -109,10 +109,10 @@ class RayFleet:
                 yield position, sample, todo
 
 
-def refuse_unreachable_store(store: Store) -> None:
+def refuse_store_out_of_fleet_reach(store: Store) -> None:
     """Say what workers could not write to, before any of them tries."""
     if isinstance(store.address, Path):
-        hosts = list_ray_hosts() - {socket.gethostname()}
+        hosts = list_fleet_hosts() - {socket.gethostname()}
         if hosts:
             what = f"other machines cannot write into a file of this one ({', '.join(sorted(hosts)[:3])})"
             hint = f"a fleet needs PostgreSQL: set {DATABASE_VARIABLE} here and on every node"
@@ -144,11 +144,11 @@ def build_fleet_job(worker: RunWorker, samples: RecheckedSamples) -> FleetJob:
         programs=dict(setup.programs),
         digests=dict(setup.digests),
         fresh=worker.memory.fresh,
-        sources=_read_python_sources(eval),
+        sources=_read_fleet_python_sources(eval),
     )
 
 
-def _read_python_sources(eval: Eval) -> dict[str, bytes]:
+def _read_fleet_python_sources(eval: Eval) -> dict[str, bytes]:
     """The Python files beside an eval that names functions: nodes may not have them."""
     named = any(isinstance(one, FunctionVariant) and one.call is None for one in eval.variants.values())
     named = named or any(name.startswith("python:") for name in eval.judges)

@@ -14,11 +14,11 @@ from decimal import Decimal
 from typing import Literal, TypeVar
 
 from evenhand.evals.eval_definition import Eval
-from evenhand.models.budget import Budget, BudgetAmount, Spending, add_spending
-from evenhand.models.shared_limits import LimitSlices
+from evenhand.models.budget import Budget, ModelBudgetAmount, Spending, add_model_spending
+from evenhand.models.shared_limits import ModelLimitSlices
 from evenhand.store.store import Store
 from evenhand.wording import format_exact_dollars
-from evenhand.workflows.models import change_stored_slices
+from evenhand.workflows.models import change_limits_in_store
 from evenhand.workflows.run_resuming import load_remaining_budget_for_user
 
 T = TypeVar("T")
@@ -26,8 +26,8 @@ RESERVED_SECONDS = 2.0  # Of each rate: so far ahead of the last slice the store
 RECOVERY_SECONDS = 2.0  # In which all workers have told a new ledger what they hold.
 COUNT_SECONDS = 1.0  # Between two counts of what the store says was paid.
 SLICES_OF_BUDGET = 200  # A slice is this part of a budget, or what one request needs, if that is more.
-NOTHING = BudgetAmount()
-UNBOUNDED = BudgetAmount(Decimal(10) ** 18, 10**18)  # What is not bounded counts as so much.
+NOTHING = ModelBudgetAmount()
+UNBOUNDED = ModelBudgetAmount(Decimal(10) ** 18, 10**18)  # What is not bounded counts as so much.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +40,12 @@ class ShardProgress:
     made: int = 0
     carried: int = 0
     spent: Spending = field(default_factory=Spending)
-    granted: BudgetAmount = NOTHING  # Of the budget, and not given back.
+    granted: ModelBudgetAmount = NOTHING  # Of the budget, and not given back.
 
     @property
-    def held(self) -> BudgetAmount:
+    def held(self) -> ModelBudgetAmount:
         """What it has of the budget and has not spent."""
-        return self.granted - BudgetAmount(self.spent.priced, self.spent.input + self.spent.output)
+        return self.granted - ModelBudgetAmount(self.spent.priced, self.spent.input + self.spent.output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +53,7 @@ class BudgetAnswer:
     """What a worker is told that wants more of the budget: `more`, or to ask again soon, or why there is none."""
 
     kind: Literal["granted", "wait", "refused"]
-    more: BudgetAmount = NOTHING
+    more: ModelBudgetAmount = NOTHING
     why: str = ""
 
 
@@ -69,22 +69,24 @@ class FleetLedger:
     stopping: bool = False
     _began: float = 0.0
     _counted: float = 0.0  # When what is left was last counted.
-    _slices: dict[str, LimitSlices] = field(default_factory=dict)  # By server.
+    _slices: dict[str, ModelLimitSlices] = field(default_factory=dict)  # By server.
     _reserved: dict[str, dict[str, float]] = field(default_factory=dict)  # By server and rate: until when.
-    _left: BudgetAmount = UNBOUNDED  # Of the budget, to be handed out.
+    _left: ModelBudgetAmount = UNBOUNDED  # Of the budget, to be handed out.
     _attempts: dict[int, dict[str, ShardProgress]] = field(default_factory=dict)  # By shard and attempt.
-    _waiting: dict[str, BudgetAmount] = field(default_factory=dict)  # By attempt: what it has unspent and cannot use.
+    _waiting: dict[str, ModelBudgetAmount] = field(
+        default_factory=dict
+    )  # By attempt: what it has unspent and cannot use.
 
     def __post_init__(self) -> None:
         self._began = self.clock()
         self._left = self._count_budget()
 
-    def change_slices(self, server: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    def change_slices(self, server: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]) -> T:
         """Change what has been handed out of a server's rates; the store is told before anybody may use it."""
         now = self.clock()
         if server not in self._slices:
             ends = self._move_stored_ends(server, {}, now)
-            self._slices[server] = LimitSlices(at=now, ends=ends)
+            self._slices[server] = ModelLimitSlices(at=now, ends=ends)
             self._reserved[server] = dict(ends)
         after, result = change(self._slices[server], now)
         reserved = self._reserved[server]
@@ -97,15 +99,15 @@ class FleetLedger:
     def _move_stored_ends(self, server: str, ends: Mapping[str, float], now: float) -> dict[str, float]:
         """Have the store keep the ends of slices that are later than those it has; which it keeps, by our clock."""
 
-        def move(kept: LimitSlices, there: float) -> tuple[LimitSlices, dict[str, float]]:
+        def move(kept: ModelLimitSlices, there: float) -> tuple[ModelLimitSlices, dict[str, float]]:
             later = {rate: max(kept.ends.get(rate, there), end - now + there) for rate, end in ends.items()}
             merged = {**kept.ends, **later}
-            return LimitSlices(at=there, ends=merged), {rate: end - there + now for rate, end in merged.items()}
+            return ModelLimitSlices(at=there, ends=merged), {rate: end - there + now for rate, end in merged.items()}
 
-        return change_stored_slices(self.store, server, move)
+        return change_limits_in_store(self.store, server, move)
 
     def take_budget(
-        self, shard: int, attempt: str, progress: ShardProgress, short: BudgetAmount, unspent: BudgetAmount
+        self, shard: int, attempt: str, progress: ShardProgress, short: ModelBudgetAmount, unspent: ModelBudgetAmount
     ) -> BudgetAnswer:
         """A slice of the budget that covers what one request is short of, for one attempt at a shard."""
         self.report_shard(shard, attempt, progress)
@@ -123,7 +125,7 @@ class FleetLedger:
                 return BudgetAnswer(kind="refused", why=self._explain_refusal(short))
         self._waiting.pop(attempt, None)
         budget = self.eval.budget or Budget()
-        more = BudgetAmount(
+        more = ModelBudgetAmount(
             money=max(short.money, min((budget.money or Decimal(0)) / SLICES_OF_BUDGET, self._left.money)),
             tokens=max(short.tokens, min((budget.tokens or 0) // SLICES_OF_BUDGET, self._left.tokens)),
         )
@@ -147,7 +149,7 @@ class FleetLedger:
         attempts[attempt] = replace(progress, granted=granted)
         return self.stopping or next(reversed(attempts)) != attempt
 
-    def end_shard(self, shard: int, attempt: str, progress: ShardProgress, unspent: BudgetAmount) -> None:
+    def end_shard(self, shard: int, attempt: str, progress: ShardProgress, unspent: ModelBudgetAmount) -> None:
         """An attempt is over, and gives back what it has not spent."""
         self._attempts.setdefault(shard, {})[attempt] = replace(progress, granted=NOTHING)
         self._waiting.pop(attempt, None)
@@ -162,21 +164,21 @@ class FleetLedger:
         told = {}
         for shard, attempts in self._attempts.items():
             last = list(attempts.values())[-1]
-            told[shard] = replace(last, spent=add_spending([one.spent for one in attempts.values()]))
+            told[shard] = replace(last, spent=add_model_spending([one.spent for one in attempts.values()]))
         for shard in over:
             self._attempts.pop(shard, None)
         return told
 
-    def _count_budget(self) -> BudgetAmount:
+    def _count_budget(self) -> ModelBudgetAmount:
         """What is left by what the store says was paid and what live workers hold; the dead hold nothing."""
         budget, self._counted = self.eval.budget, self.clock()
         if budget is None:
             return UNBOUNDED
         spent = load_remaining_budget_for_user(self.eval, budget, self.store, self.line)
-        left = BudgetAmount(
+        left = ModelBudgetAmount(
             money=UNBOUNDED.money if budget.money is None else budget.money,
             tokens=UNBOUNDED.tokens if budget.tokens is None else budget.tokens,
-        ) - BudgetAmount(spent.paid, spent.used)
+        ) - ModelBudgetAmount(spent.paid, spent.used)
         for _, one in self._list_attempts():
             left -= one.held
         return left
@@ -189,7 +191,7 @@ class FleetLedger:
     def _list_attempts(self) -> list[tuple[str, ShardProgress]]:
         return [one for attempts in self._attempts.values() for one in attempts.items()]
 
-    def _explain_refusal(self, short: BudgetAmount) -> str:
+    def _explain_refusal(self, short: ModelBudgetAmount) -> str:
         budget, left = self.eval.budget or Budget(), self._left
         if budget.money is not None and short.money > left.money:
             paid = f"{format_exact_dollars(budget.money - left.money)} paid or set aside by all workers"

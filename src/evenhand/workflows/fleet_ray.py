@@ -29,8 +29,8 @@ from evenhand.errors import (
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.makers import RecordedVariant
 from evenhand.model.sample import VariantOutput
-from evenhand.models.budget import BudgetAmount, Spending, add_spending
-from evenhand.models.shared_limits import LimitSlices
+from evenhand.models.budget import ModelBudgetAmount, Spending, add_model_spending
+from evenhand.models.shared_limits import ModelLimitSlices
 from evenhand.runs.cascade_draw import StopRunOnceDecided
 from evenhand.runs.execute import RunProgress, RunWorker
 from evenhand.store.store import Store
@@ -62,13 +62,13 @@ PRIVATE_RAY = {
 }
 
 
-def connect_to_ray(address: str | None) -> None:
+def connect_to_ray_fleet(address: str | None) -> None:
     """Connect to the cluster at an address, or start one on this machine that ends with this process."""
     for name, value in (QUIET_RAY if address else QUIET_RAY | PRIVATE_RAY).items():
         os.environ.setdefault(name, value)
     ray = _load_ray()
     if address is not None:
-        _refuse_silent_address(address)
+        _refuse_silent_fleet_address(address)
     quiet = {"log_to_driver": False, "configure_logging": False, "logging_level": "ERROR", "namespace": "evenhand"}
     try:
         if address is None:
@@ -81,7 +81,7 @@ def connect_to_ray(address: str | None) -> None:
         raise InputError(Fault(f"cannot be reached: {what}", hint, where=address or "Ray")) from None
 
 
-def _refuse_silent_address(address: str) -> None:
+def _refuse_silent_fleet_address(address: str) -> None:
     """Say at once that nobody listens at HOST:PORT: Ray itself tries for a minute."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
@@ -102,18 +102,18 @@ def _load_ray() -> Any:
     return ray
 
 
-def disconnect_from_ray() -> None:
+def disconnect_from_ray_fleet() -> None:
     """End what this process began there."""
     with suppress(Exception):
         _load_ray().shutdown()
 
 
-def list_ray_hosts() -> set[str]:
+def list_fleet_hosts() -> set[str]:
     """The names of the machines of the cluster."""
     return {str(node["NodeManagerHostname"]) for node in _load_ray().nodes() if node["Alive"]}
 
 
-class RayCrew:
+class RayFleetCrew:
     """The workers of one run: as many shards at once as the cluster has CPUs, and their part of the calls at once."""
 
     def __init__(
@@ -127,7 +127,7 @@ class RayCrew:
         self._job = ray.put(job)
         # With whoever began the run: it ends with that.
         near = NodeAffinitySchedulingStrategy(ray.get_runtime_context().get_node_id(), soft=True)
-        keeper = ray.remote(LedgerProcess).options(
+        keeper = ray.remote(FleetLedgerProcess).options(
             num_cpus=0, max_restarts=-1, max_task_retries=-1, scheduling_strategy=near
         )
         self._ledger = keeper.remote(job)
@@ -135,11 +135,11 @@ class RayCrew:
             num_cpus=1, max_retries=ATTEMPTS, retry_exceptions=[StoreAwayError], scheduling_strategy="SPREAD"
         )
         most = worker.setup.eval.limits.concurrency
-        self._places = divide_calls_at_once(most, int(ray.cluster_resources().get("CPU", 1)))
+        self._places = divide_calls_over_fleet(most, int(ray.cluster_resources().get("CPU", 1)))
         self._numbers = count()
         self._live: dict[int, tuple[Any, int]] = {}  # By shard: its task, and what was finished before.
         self._over: list[int] = []  # Shards whose end the ledger is to be told of.
-        self._ended = _ShardSums()
+        self._ended = _FleetShardSums()
         self._spent_by_ended = self.spent = Spending()
         self._error: EvenhandError | None = None
         self._shut = course.on_stop
@@ -161,7 +161,7 @@ class RayCrew:
         try:
             await self._look()
         except Exception as error:  # Ray's own: the ledger cannot be started any more.
-            raise explain_dead_task(error, "the ledger of the fleet") from None
+            raise explain_dead_fleet_task(error, "the ledger of the fleet") from None
 
     def dismiss(self) -> None:
         """End the workers that are left."""
@@ -201,7 +201,7 @@ class RayCrew:
             except asyncio.CancelledError:
                 raise
             except Exception as error:  # Ray's own: the shard was tried again as often as it may.
-                outcome = explain_dead_task(error, f"samples {pieces[0][1].id!r} to {pieces[-1][1].id!r}")
+                outcome = explain_dead_fleet_task(error, f"samples {pieces[0][1].id!r} to {pieces[-1][1].id!r}")
             del self._live[number]
             self._over.append(number)
             if isinstance(outcome, EvenhandError):
@@ -254,9 +254,11 @@ class RayCrew:
         over = list(self._over)
         told: dict[int, ShardProgress] = await self._ledger.call.remote("read_progress", over)
         self._over = self._over[len(over) :]
-        self._spent_by_ended = add_spending([self._spent_by_ended, *(told[one].spent for one in over if one in told)])
+        self._spent_by_ended = add_model_spending(
+            [self._spent_by_ended, *(told[one].spent for one in over if one in told)]
+        )
         under_way = {number: progress for number, progress in told.items() if number in self._live}
-        self.spent = add_spending([self._spent_by_ended, *(progress.spent for progress in under_way.values())])
+        self.spent = add_model_spending([self._spent_by_ended, *(progress.spent for progress in under_way.values())])
         sums = replace(self._ended)
         for number, progress in under_way.items():
             sums.add_shard(progress, self._live[number][1], self._live_variants)
@@ -265,7 +267,7 @@ class RayCrew:
 
 
 @dataclass(slots=True)
-class _ShardSums:
+class _FleetShardSums:
     """What shards have come to, together."""
 
     done: int = 0
@@ -281,13 +283,13 @@ class _ShardSums:
         self.carried += progress.carried
 
 
-def divide_calls_at_once(most: int, cpus: int) -> list[int]:
+def divide_calls_over_fleet(most: int, cpus: int) -> list[int]:
     """The calls at once of each worker: no more workers than calls, and together not one more than `most`."""
     workers = max(1, min(most, cpus))
     return [most // workers + (number < most % workers) for number in range(workers)]
 
 
-def explain_dead_task(error: Exception, where: str) -> EvenhandError:
+def explain_dead_fleet_task(error: Exception, where: str) -> EvenhandError:
     """What Ray says of a shard or the ledger that it gave up, in words of ours."""
     lines = [line.strip() for line in str(error).splitlines()]
     lacks = [line for line in lines if "No module named" in line or "cannot import name" in line]
@@ -302,7 +304,7 @@ class StoreAwayError(Exception):
     """The store did not answer a worker: the shard is tried again."""
 
 
-class LedgerProcess:
+class FleetLedgerProcess:
     """The ledger of a run, in a process of its own."""
 
     def __init__(self, job: FleetJob) -> None:
@@ -316,7 +318,7 @@ class LedgerProcess:
 
 
 @dataclass(frozen=True, slots=True)
-class RayLedgerLink:
+class RayFleetLedgerLink:
     """The ledger as a worker reaches it; while its store does not answer, it is asked again."""
 
     process: Any
@@ -328,13 +330,15 @@ class RayLedgerLink:
             except StoreError:
                 await asyncio.sleep(STORE_PAUSE)
 
-    async def change_slices(self, server: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    async def change_slices(
+        self, server: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]
+    ) -> T:
         """A slice of a rate."""
         found: T = await self._call("change_slices", server, change)
         return found
 
     async def take_budget(
-        self, shard: int, attempt: str, progress: ShardProgress, short: BudgetAmount, unspent: BudgetAmount
+        self, shard: int, attempt: str, progress: ShardProgress, short: ModelBudgetAmount, unspent: ModelBudgetAmount
     ) -> BudgetAnswer:
         """A slice of the budget."""
         answer: BudgetAnswer = await self._call("take_budget", shard, attempt, progress, short, unspent)
@@ -348,7 +352,7 @@ class RayLedgerLink:
         """How far an attempt is; whether it is to stop."""
         return bool(await self._call("report_shard", shard, attempt, progress))
 
-    async def end_shard(self, shard: int, attempt: str, progress: ShardProgress, unspent: BudgetAmount) -> None:
+    async def end_shard(self, shard: int, attempt: str, progress: ShardProgress, unspent: ModelBudgetAmount) -> None:
         """That an attempt is over, and what it gives back."""
         await self._call("end_shard", shard, attempt, progress, unspent)
 
@@ -370,7 +374,7 @@ def run_shard(job: FleetJob, shard: FleetShard, ledger: Any) -> ShardResult | Ev
         _PROCESS.append(_WorkerProcess(asyncio.new_event_loop(), {}))
     process = _PROCESS[0]
     try:
-        return process.loop.run_until_complete(_run_shard(process, job, shard, RayLedgerLink(ledger)))
+        return process.loop.run_until_complete(_run_shard(process, job, shard, RayFleetLedgerLink(ledger)))
     except RunLostError as error:
         return error
     except StoreError as error:
@@ -382,7 +386,9 @@ def run_shard(job: FleetJob, shard: FleetShard, ledger: Any) -> ShardResult | Ev
         return InputError(Fault(str(error), where=f"node {socket.gethostname()}"))
 
 
-async def _run_shard(process: _WorkerProcess, job: FleetJob, shard: FleetShard, link: RayLedgerLink) -> ShardResult:
+async def _run_shard(
+    process: _WorkerProcess, job: FleetJob, shard: FleetShard, link: RayFleetLedgerLink
+) -> ShardResult:
     key = (job.hold.run, job.hold.token, shard.places)
     if key not in process.opened:
         async with AsyncExitStack() as stack:

@@ -23,10 +23,10 @@ from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.evals.variants.variant import CommandVariant, FunctionVariant, VariantOutputMaker
 from evenhand.model.sample import VariantOutput
-from evenhand.models.budget import Budget, BudgetAmount, BudgetLedger, Spending
+from evenhand.models.budget import Budget, ModelBudgetAmount, ModelBudgetLedger, Spending
 from evenhand.models.connections import Connections
 from evenhand.models.prices import Prices
-from evenhand.models.shared_limits import LimitSlices, SharedLimits
+from evenhand.models.shared_limits import ModelLimitSlices, SharedLimits
 from evenhand.runs.execute import RunProgress, RunWorker, score_run_stage
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
@@ -85,12 +85,14 @@ class ShardResult:
 class FleetLedgerLink(Protocol):
     """The ledger of the fleet, as a worker reaches it."""
 
-    async def change_slices(self, server: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    async def change_slices(
+        self, server: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]
+    ) -> T:
         """A slice of a rate."""
         ...
 
     async def take_budget(
-        self, shard: int, attempt: str, progress: ShardProgress, short: BudgetAmount, unspent: BudgetAmount
+        self, shard: int, attempt: str, progress: ShardProgress, short: ModelBudgetAmount, unspent: ModelBudgetAmount
     ) -> BudgetAnswer:
         """A slice of the budget."""
         ...
@@ -103,7 +105,7 @@ class FleetLedgerLink(Protocol):
         """How far an attempt is; whether it is to stop."""
         ...
 
-    async def end_shard(self, shard: int, attempt: str, progress: ShardProgress, unspent: BudgetAmount) -> None:
+    async def end_shard(self, shard: int, attempt: str, progress: ShardProgress, unspent: ModelBudgetAmount) -> None:
         """That an attempt is over, and what it gives back."""
         ...
 
@@ -117,23 +119,23 @@ class FleetSession:
     eval: Eval
     store: Store
     connections: Connections
-    budget: BudgetLedger
+    budget: ModelBudgetLedger
     makers: Mapping[str, VariantOutputMaker]
     setup: RunSetup
     ledger: FleetLedgerLink
     course: RunProgress = field(default_factory=lambda: RunProgress(total=0))
     shard: int = 0
     attempt: str = ""
-    granted: BudgetAmount = NOTHING
+    granted: ModelBudgetAmount = NOTHING
     spent_before: Spending = field(default_factory=Spending)  # In shards before this one.
 
     def read_progress(self) -> ShardProgress:
         """How far the shard is."""
         counts = {name: getattr(self.course, name) for name in ("done", "skipped", "failed", "made", "carried")}
-        spent = _subtract_spending(self.connections.spent, self.spent_before)
+        spent = _subtract_fleet_spending(self.connections.spent, self.spent_before)
         return ShardProgress(**counts, spent=spent, granted=self.granted)
 
-    async def take_budget(self, short: BudgetAmount, unspent: BudgetAmount) -> BudgetAmount:
+    async def take_budget(self, short: ModelBudgetAmount, unspent: ModelBudgetAmount) -> ModelBudgetAmount:
         """More of the budget, or nothing where others may leave some; a BudgetError where nobody will."""
         answer = await self.ledger.take_budget(self.shard, self.attempt, self.read_progress(), short, unspent)
         if answer.kind == "refused":
@@ -153,7 +155,7 @@ async def open_fleet_session(
     if job.version != __version__:
         what, hint = f"Evenhand {__version__} is installed here, and the run was begun with {job.version}", "install it"
         raise InputError(Fault(what, hint))
-    eval = _settle_eval_here(stack, job, places)
+    eval = _load_eval_on_fleet_worker(stack, job, places)
     store = stack.enter_context(Store.open(job.place, os.environ, create=False))
     try:
         store.find_run(job.hold.run)
@@ -186,14 +188,14 @@ async def open_fleet_session(
     return session
 
 
-NO_BUDGET = BudgetLedger(None, None)
+NO_BUDGET = ModelBudgetLedger(None, None)
 
 
-def _settle_eval_here(stack: AsyncExitStack, job: FleetJob, places: int) -> Eval:
+def _load_eval_on_fleet_worker(stack: AsyncExitStack, job: FleetJob, places: int) -> Eval:
     """The eval with its part of the calls at once, and its Python files where this node can import them."""
     limits = replace(job.eval.limits, concurrency=places, requests_per_minute=None, tokens_per_minute=None)
     eval = replace(job.eval, limits=limits)
-    if all(_holds_file(eval.folder / name, content) for name, content in job.sources.items()):
+    if all(_has_fleet_worker_file(eval.folder / name, content) for name, content in job.sources.items()):
         return eval
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evenhand-fleet-")))
     for name, content in job.sources.items():
@@ -206,7 +208,7 @@ def _settle_eval_here(stack: AsyncExitStack, job: FleetJob, places: int) -> Eval
     return replace(eval, folder=folder, variants=variants)
 
 
-def _holds_file(path: Path, content: bytes) -> bool:
+def _has_fleet_worker_file(path: Path, content: bytes) -> bool:
     try:
         return path.read_bytes() == content
     except OSError:
@@ -227,13 +229,13 @@ async def score_fleet_shard(session: FleetSession, shard: FleetShard, attempt: s
     ) as writer:
         book = RunRecorder(store, writer, job.hold, read_clock_for_user, eval.keep, has_other_workers=True)
         memory = ReplyCache(book, session.connections.price, job.fresh, lambda: course.stopping)
-        recorded = {name: ShippedOutputs(made) for name, made in shard.recorded.items()}
+        recorded = {name: FleetShippedOutputs(made) for name, made in shard.recorded.items()}
         makers = {**session.makers, **recorded}
         secrets = collect_run_keys_to_hide(eval, os.environ)
         worker = RunWorker(session.setup, book, memory, makers, os.environ, secrets, job.line, course=course)
         rows = store.rows.list_results_at(job.hold.run, [position for position, _ in shard.samples])
         finished = {(row["position"], row["variant"], row["repeat"]): row["key"] for row in rows}
-        reporting = asyncio.create_task(_keep_reporting(session))
+        reporting = asyncio.create_task(_keep_reporting_to_fleet(session))
         try:
             await score_run_stage(worker, shard.samples, course, None, finished)
             await worker.memory.turns.wait_until_idle()
@@ -246,7 +248,7 @@ async def score_fleet_shard(session: FleetSession, shard: FleetShard, attempt: s
     return ShardResult(progress=progress, spent=str(memory.spent or ""), silent=str(memory.silent or ""))
 
 
-async def _keep_reporting(session: FleetSession) -> None:
+async def _keep_reporting_to_fleet(session: FleetSession) -> None:
     """Tell the ledger how far it is, and stop when it says so, or when it is gone for good: so is the run, then."""
     while True:
         await asyncio.sleep(REPORT_SECONDS)
@@ -258,7 +260,7 @@ async def _keep_reporting(session: FleetSession) -> None:
             session.course.stop_run()
 
 
-def _subtract_spending(now: Spending, before: Spending) -> Spending:
+def _subtract_fleet_spending(now: Spending, before: Spending) -> Spending:
     counts = ("requests", "input", "output", "cached", "unpriced", "replayed")
     left = {name: getattr(now, name) - getattr(before, name) for name in counts}
     priced = now.priced - before.priced
@@ -266,7 +268,7 @@ def _subtract_spending(now: Spending, before: Spending) -> Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class ShippedOutputs:
+class FleetShippedOutputs:
     """Recorded outputs that came with a shard, by sample."""
 
     recorded: Mapping[str, VariantOutput | str]

@@ -243,11 +243,15 @@ def list_eval_trends(
     for head in store.rows.list_run_heads():
         ids.setdefault(head["name"], []).append(head["id"])
     words = search.casefold().split()
-    named = [name for name, own in ids.items() if _has_all_words(words, name, own)]
+    named = [name for name, own in ids.items() if _has_history_all_words(words, name, own)]
     if verdict:
-        decided = {name: _find_last_decision(store.rows.list_eval_runs(name, MOST_TREND_RUNS)) for name in named}
+        decided = {
+            name: _find_last_decision_in_history(store.rows.list_eval_runs(name, MOST_TREND_RUNS)) for name in named
+        }
         named = [name for name in named if decided[name] and decided[name]["verdict"] == verdict]
-    evals = tuple(_read_eval_trend(store, name, len(ids[name]), MOST_TREND_RUNS) for name in named[skip : skip + most])
+    evals = tuple(
+        _load_history_trend(store, name, len(ids[name]), MOST_TREND_RUNS) for name in named[skip : skip + most]
+    )
     return EvalTrendPage(evals=evals, found=len(named), known=len(ids))
 
 
@@ -261,49 +265,49 @@ class FinishedRun:
 
 
 @with_opened_user_store
-def list_finished_runs(store: Store, most: int = 100) -> list[FinishedRun]:
+def list_finished_runs_in_history(store: Store, most: int = 100) -> list[FinishedRun]:
     """The newest finished runs of all evals."""
     heads = [one for one in store.rows.list_run_heads() if one["state"] == "finished"]
     return [FinishedRun(**{name: one[name] for name in ("id", "name", "started")}) for one in heads[:most]]
 
 
-def _has_all_words(words: Sequence[str], name: str, ids: Sequence[str]) -> bool:
+def _has_history_all_words(words: Sequence[str], name: str, ids: Sequence[str]) -> bool:
     told = name.casefold()
     return all(word in told or any(id.startswith(word) for id in ids) for word in words)
 
 
 @with_opened_user_store
-def load_eval_trend(store: Store, name: str) -> EvalTrend:
+def load_eval_history_trend(store: Store, name: str) -> EvalTrend:
     """One eval with all of its runs, up to a few hundred."""
-    found = _read_eval_trend(store, name, 0, MOST_LISTED_RUNS)
+    found = _load_history_trend(store, name, 0, MOST_LISTED_RUNS)
     if not found.runs:
         raise StoreError(Fault(f"no run of {name!r} is stored", "go to the list of runs"))
     return replace(found, total=len(found.runs))
 
 
-def _read_eval_trend(store: Store, name: str, total: int, most: int) -> EvalTrend:
+def _load_history_trend(store: Store, name: str, total: int, most: int) -> EvalTrend:
     rows = store.rows.list_eval_runs(name, most)
     listed = [load_run_listing(row, held=row["state"] == "running" and store.is_run_held(row)) for row in rows]
-    decision = _find_last_decision(rows) or {}
+    decision = _find_last_decision_in_history(rows) or {}
     return EvalTrend(
         name=name,
         total=total,
         runs=tuple(listed),
-        points=tuple(_list_trend_points(reversed(rows))),
+        points=tuple(_list_history_trend_points(reversed(rows))),
         verdict=decision.get("verdict"),
         headline=decision.get("headline", ""),
         best=decision.get("best"),
     )
 
 
-def _find_last_decision(rows: Sequence[Row]) -> Json:
+def _find_last_decision_in_history(rows: Sequence[Row]) -> Json:
     """What the newest finished run decided; nothing where none is finished."""
     kept = next((row["summary"] for row in rows if row["state"] == "finished" and row["summary"]), None)
     decision: Json = json.loads(kept)["decision"] if kept else {}
     return decision
 
 
-def _list_trend_points(rows: Iterator[Row]) -> Iterator[TrendPoint]:
+def _list_history_trend_points(rows: Iterator[Row]) -> Iterator[TrendPoint]:
     before = None
     for row in rows:
         if row["state"] != "finished" or not row["summary"]:
@@ -316,19 +320,19 @@ def _list_trend_points(rows: Iterator[Row]) -> Iterator[TrendPoint]:
                 ended=row["ended"],
                 variant=one["name"],
                 role=one["role"],
-                composite=_find_trend_mean(one["composite"]),
-                layers={name: _find_trend_mean(layer) for name, layer in one["layers"].items()},
-                pass_rate=_find_pass_rate(one.get("verdicts") or {}),
+                composite=_find_mean_in_history(one["composite"]),
+                layers={name: _find_mean_in_history(layer) for name, layer in one["layers"].items()},
+                pass_rate=_find_pass_rate_in_history(one.get("verdicts") or {}),
                 changed=changed,
             )
 
 
-def _find_pass_rate(verdicts: Mapping[str, int]) -> float | None:
+def _find_pass_rate_in_history(verdicts: Mapping[str, int]) -> float | None:
     """None where the method gives no verdict: that an output is incomplete is none."""
     if not any(verdicts.get(word) for word in VERDICT_NUMBERS):
         return None
     return verdicts.get("pass", 0) / sum(verdicts.values())
 
 
-def _find_trend_mean(estimate: Json | None) -> float | None:
+def _find_mean_in_history(estimate: Json | None) -> float | None:
     return None if estimate is None else estimate["mean"]

@@ -20,7 +20,7 @@ SETTING_PREFIXES = ("LLM_COUNCIL_", "ORACLE_LLM_")
 ORACLE_SETTINGS = ("ORACLE_LLM_PROVIDER", "ORACLE_LLM_MODEL", "ORACLE_LLM_BASE_URL")
 
 
-def list_unknown_settings(environ: Mapping[str, str]) -> list[str]:
+def list_unknown_environment_settings(environ: Mapping[str, str]) -> list[str]:
     """A warning for each variable that is named like a setting and that no shipped method reads."""
     given = sorted(name for name in environ if name.startswith(SETTING_PREFIXES))
     if not given:

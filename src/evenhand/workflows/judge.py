@@ -11,7 +11,11 @@ from pathlib import Path
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import flag_outputs_by_guards
-from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews, refuse_maps_of_other_rubrics
+from evenhand.judging.judge import (
+    ask_judges_for_preferences,
+    ask_judges_for_reviews,
+    refuse_judge_maps_of_other_rubrics,
+)
 from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.paraphrase_check import cut_flagged_sentences_for_judge, flag_judged_score_jumps
 from evenhand.judging.results import JudgedSample, Preferences
@@ -48,7 +52,7 @@ async def judge(
     chosen, read = load_user_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
     async with _open_judge_connections_for_user(connections) as open_:
         models, price = open_user_judges(judges, open_), price_requested_replies(open_)
-        refuse_maps_of_other_rubrics(chosen, models, how)
+        refuse_judge_maps_of_other_rubrics(chosen, models, how)
         judged = await ask_judges_for_reviews(chosen, read, models, how, price)
         if how.paraphrase_check:
             judged, _ = await rejudge_user_outputs_without_flags(chosen, read, judged, models, how, price)

@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from evenhand.errors import Fault, InputError, suggest_close_word_in_error
-from evenhand.evals.eval_judges import load_score_maps
+from evenhand.evals.eval_judges import load_eval_judge_maps
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.parsing import read_text_mapping_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.guards.personal_data import TextMask, build_personal_data_mask, mask_data
-from evenhand.judging.judge import ask_judges_for_preferences, ask_judges_for_reviews, refuse_maps_of_other_rubrics
+from evenhand.judging.judge import (
+    ask_judges_for_preferences,
+    ask_judges_for_reviews,
+    refuse_judge_maps_of_other_rubrics,
+)
 from evenhand.judging.open_judge import (
     describe_criteria_unfit_for_judges,
     find_judge_by_name,
@@ -123,13 +127,13 @@ def judge_files(
     sample = _read_judged_user_sample(files, stdin)
     given = read_text_mapping_file(Path(files.weights)) if files.weights else {}
     weights = {name: parse_user_input_number(text, f"{files.weights}: {name}") for name, text in given.items()}
-    how = replace(how, weights=weights, maps=load_score_maps(Path(files.maps)) if files.maps else ())
+    how = replace(how, weights=weights, maps=load_eval_judge_maps(Path(files.maps)) if files.maps else ())
     mask, evaluation = build_personal_data_mask(sample), None
     asking = _judge_user_files(files, rubric, sample, how, connect, watch, warn)
     if files.subject is None:
         result, spent = asyncio.run(asking)
     else:
-        result, spent, evaluation = _judge_subject(files.subject, sample, asking, mask, store)
+        result, spent, evaluation = _judge_files_as_subject(files.subject, sample, asking, mask, store)
     scores = None if isinstance(result, Preferences) else result.scores
     unanswered = isinstance(result, Preferences) and any(one.why_not for one in result.preferences)
     return JudgedUserFiles(
@@ -147,15 +151,15 @@ def _refuse_unfit_subject(files: JudgeFiles, rubric: Rubric) -> None:
     """An evaluation of a subject is the score of one output; said before any judge is asked."""
     if files.subject is None:
         return
-    from evenhand.workflows.subjects import check_subject_name, refuse_several_outputs
+    from evenhand.workflows.subjects import check_subject_name, refuse_several_outputs_of_subject
 
     check_subject_name(files.subject)
-    refuse_several_outputs(files.outputs)
+    refuse_several_outputs_of_subject(files.outputs)
     if files.pairwise or rubric.method.dialogue == "pairwise":
         raise InputError(Fault("pairs have no scores to store", "leave --subject or pairwise out", where="--subject"))
 
 
-def _judge_subject(
+def _judge_files_as_subject(
     subject: str, sample: Sample, asking: Coroutine[Any, Any, JudgingResult], mask: TextMask, store: StoreLike
 ) -> tuple[JudgedSample, Spending, SubjectEvaluation]:
     """Judge the one output of a subject, store its evaluation. A store that fails does so before judges are asked."""
@@ -183,7 +187,7 @@ async def _judge_user_files(
     async with open_user_connections(connect) as connections:
         names = files.judges or connections.recorded() or choose_default_model_names(rubric.method.dialogue, os.environ)
         models = [find_judge_by_name(connections, name) for name in names]
-        refuse_maps_of_other_rubrics(rubric, models, how)
+        refuse_judge_maps_of_other_rubrics(rubric, models, how)
         _refuse_authors_near_judges(sample, [model.name for model in models])
         pairwise = files.pairwise or rubric.method.dialogue == "pairwise"
         given = {"has_reference": bool(sample.reference), "has_context": bool(sample.context)}

@@ -15,7 +15,7 @@ from evenhand.calibrate.next_labels import (
     FIRST_ROUND,
     ExpectedWidth,
     RaterConsistency,
-    expect_interval_widths,
+    expect_widths_with_more_labels,
     measure_rater_consistency,
 )
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
@@ -24,7 +24,7 @@ from evenhand.runs.columns import load_run_columns
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
-from evenhand.workflows.people_scale import add_people_scores, find_verdict_gate
+from evenhand.workflows.people_scale import add_people_scores_to_run, find_run_verdict_gate
 from evenhand.workflows.run_labels import load_kept_labels
 from evenhand.workflows.stores import with_opened_user_store
 from evenhand.workflows.trust import RunTrust, measure_trust
@@ -58,47 +58,51 @@ def measure_labelling_progress(store: Store, run: str, rater: str) -> LabellingP
     table, rubrics = load_run_columns(store, row["id"]), json.loads(row["setup"])["rubrics"]
     labels = load_kept_labels(store, table)
     answers = store.labelling.list_answers(row["id"])
-    found = add_people_scores(table, rubrics, labels) if labels else None
-    estimates = list(estimate_on_people_scale(list_people_sides(table, found, find_verdict_gate(table, rubrics))))
+    found = add_people_scores_to_run(table, rubrics, labels) if labels else None
+    estimates = list(estimate_on_people_scale(list_people_sides(table, found, find_run_verdict_gate(table, rubrics))))
     most = max((one.outputs - one.labelled for one in estimates), default=0)
     steps = [0, *(more for more in MORE_SAMPLES if more < most), *([most] if most > 0 else [])]
-    trust, no_trust = _try_measuring_trust(store, row)
+    trust, no_trust = _try_measuring_labelling_trust(store, row)
     return LabellingProgress(
         run=row["id"],
         labels=len(labels),
         raters=tuple(sorted({one.rater for one in labels})),
         cannot_say=sum(
-            score is None for one in answers if one["round"] == FIRST_ROUND for _, score in _list_scores(one)
+            score is None for one in answers if one["round"] == FIRST_ROUND for _, score in _list_labelling_scores(one)
         ),
         outputs=len({(one.sample, one.variant) for one in labels}),
-        widths={more: tuple(expect_interval_widths(estimates, more)) for more in steps[:6]},
+        widths={more: tuple(expect_widths_with_more_labels(estimates, more)) for more in steps[:6]},
         trust=trust,
         no_trust=no_trust,
-        consistency=_measure_consistency(rubrics, [one for one in answers if one["rater"] == rater]),
+        consistency=_measure_labelling_consistency(rubrics, [one for one in answers if one["rater"] == rater]),
     )
 
 
-def _try_measuring_trust(store: Store, row: Row) -> tuple[RunTrust | None, str]:
+def _try_measuring_labelling_trust(store: Store, row: Row) -> tuple[RunTrust | None, str]:
     try:
         return measure_trust(store, row["id"]), ""
     except InputError as error:
         return None, error.faults[0].what
 
 
-def _measure_consistency(rubrics: Mapping[str, Any], answers: list[Row]) -> RaterConsistency | None:
+def _measure_labelling_consistency(rubrics: Mapping[str, Any], answers: list[Row]) -> RaterConsistency | None:
     """None before anything was answered a second time."""
-    first = {(one["batch"], one["place"]): dict(_list_scores(one)) for one in answers if one["round"] == FIRST_ROUND}
+    first = {
+        (one["batch"], one["place"]): dict(_list_labelling_scores(one))
+        for one in answers
+        if one["round"] == FIRST_ROUND
+    }
     pairs = [
         (id, first[one["batch"], one["place"]].get(id), score)
         for one in answers
         if one["round"] != FIRST_ROUND and (one["batch"], one["place"]) in first
-        for id, score in _list_scores(one)
+        for id, score in _list_labelling_scores(one)
     ]
-    spans = {id: Fraction(1) for id, _, _ in pairs} | dict(_list_spans(rubrics))
+    spans = {id: Fraction(1) for id, _, _ in pairs} | dict(_list_labelling_spans(rubrics))
     return measure_rater_consistency(pairs, spans) if pairs else None
 
 
-def _list_spans(rubrics: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
+def _list_labelling_spans(rubrics: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
     for rubric in rubrics.values():
         waiting = list(rubric["criteria"])
         while waiting:
@@ -107,7 +111,7 @@ def _list_spans(rubrics: Mapping[str, Any]) -> Iterator[tuple[str, Fraction]]:
             yield one["id"], read_kept_fraction(one["scale"]["max"]) - read_kept_fraction(one["scale"]["min"])
 
 
-def _list_scores(answer: Row) -> Iterator[tuple[str, Fraction | None]]:
+def _list_labelling_scores(answer: Row) -> Iterator[tuple[str, Fraction | None]]:
     for id, score in json.loads(answer["content"])["scores"].items():
         yield id, None if score is None else read_kept_fraction(score)
 
@@ -129,16 +133,16 @@ def export_label_file(store: Store, run: str) -> str:
     lines = []
     for label in labels:
         note = notes.pop((label.sample, label.variant, label.rater), "")
-        lines.append({**_write_label_line(label), **({"note": note} if note else {})})
+        lines.append({**_write_exported_label_line(label), **({"note": note} if note else {})})
     for one in answers:
         place = {"sample": one["sample"], "variant": one["variant"]}
-        for id, score in _list_scores(one):
+        for id, score in _list_labelling_scores(one):
             if score is None:
                 lines.append({**place, "criterion": id, "rater": one["rater"], "score": None, "at": one["at"]})
     return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
-def _write_label_line(label: Label) -> dict[str, Any]:
+def _write_exported_label_line(label: Label) -> dict[str, Any]:
     score = label.score
     told = {
         "sample": label.sample,

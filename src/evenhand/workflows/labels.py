@@ -12,6 +12,7 @@ from evenhand.calibrate.labels import (
     LABEL_SCHEMA,
     SCORE_QUESTION,
     VOID_LABEL_JSON,
+    BoundLabels,
     Label,
     bind_labels_to_outputs,
     find_ambiguous_label_scales,
@@ -22,16 +23,17 @@ from evenhand.calibrate.next_labels import (
     ExpectedWidth,
     NextLabels,
     choose_next_labels,
-    expect_interval_widths,
+    expect_widths_with_more_labels,
 )
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
+from evenhand.calibrate.trust import TrustGate
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
 from evenhand.files.private_files import open_private_text_file, require_new_file
 from evenhand.runs.columns import RunTable, load_run_columns
-from evenhand.runs.kept_texts import format_output_digest, number_output_text
+from evenhand.runs.kept_texts import format_run_output_digest, number_run_output_text
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.workflows.people_scale import add_people_scores, find_verdict_gate
+from evenhand.workflows.people_scale import add_people_scores_to_run, find_run_verdict_gate
 from evenhand.workflows.run_labels import LabelSource, load_labels_from_file, load_run_labels
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -65,6 +67,20 @@ class NextLabelPlan:
     unbound: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnOutputs:
+    """A draw of outputs to label, with what it was drawn by."""
+
+    table: RunTable
+    rubrics: Mapping[str, Any]
+    gate: TrustGate | None
+    bound: BoundLabels
+    drawn: NextLabels
+    outputs: tuple[NextOutput, ...]
+    criteria: tuple[str, ...]
+    positions: Mapping[str, int]  # Of their samples in the run.
+
+
 @with_opened_user_store
 def choose_labels(
     store: Store,
@@ -79,11 +95,38 @@ def choose_labels(
 
     `criteria` are what to ask, all of them unless some are named; `drawn_before` the samples that are being labelled.
     """
+    made = draw_outputs_to_label(store, run, count, labels=labels, criteria=criteria, drawn_before=drawn_before)
+    table, bound = made.table, made.bound
+    found = add_people_scores_to_run(table, made.rubrics, bound.labels) if bound.labels else None
+    estimates = list(estimate_on_people_scale(list_people_sides(table, found, made.gate)))
+    return NextLabelPlan(
+        run=table.run,
+        name=table.frame.name,
+        labelled=len({one.sample for one in bound.labels}),
+        drawn=made.drawn,
+        outputs=made.outputs,
+        criteria=made.criteria,
+        widths=tuple(expect_widths_with_more_labels(estimates, len(made.drawn.samples))),
+        void=bound.void,
+        unbound=bound.unbound,
+    )
+
+
+def draw_outputs_to_label(
+    store: Store,
+    run: str,
+    count: int,
+    *,
+    labels: LabelSource = None,
+    criteria: Sequence[str] = (),
+    drawn_before: Mapping[str, int] = NOTHING_DRAWN,
+) -> DrawnOutputs:
+    """Draw outputs, and no more: how far their labels bring the intervals takes longer than the draw."""
     row = store.find_run(run)
     table, rubrics = load_run_columns(store, row["id"]), json.loads(row["setup"])["rubrics"]
-    asked = _choose_label_criteria(table, criteria)
+    asked = _choose_criteria_to_label(table, criteria)
     bound = bind_labels_to_outputs(table, load_run_labels(store, table, labels))
-    gate = find_verdict_gate(table, rubrics)
+    gate = find_run_verdict_gate(table, rubrics)
     drawn = choose_next_labels(
         table,
         bound.labels,
@@ -92,22 +135,20 @@ def choose_labels(
         span=table.frame.scale or (0.0, 1.0),
         drawn_before=drawn_before,
     )
-    found = add_people_scores(table, rubrics, bound.labels) if bound.labels else None
-    estimates = list(estimate_on_people_scale(list_people_sides(table, found, gate)))
-    return NextLabelPlan(
-        run=table.run,
-        name=table.frame.name,
-        labelled=len({one.sample for one in bound.labels}),
+    rows = store.labelling.find_output_rows(table.run, [one.sample for one in drawn.samples])
+    return DrawnOutputs(
+        table=table,
+        rubrics=rubrics,
+        gate=gate,
+        bound=bound,
         drawn=drawn,
-        outputs=tuple(_list_next_outputs(store, table, drawn)),
+        outputs=tuple(_load_outputs_to_label(rows, table, drawn)),
         criteria=asked,
-        widths=tuple(expect_interval_widths(estimates, len(drawn.samples))),
-        void=bound.void,
-        unbound=bound.unbound,
+        positions={one["id"]: one["position"] for one in reversed(rows)},  # The first, where an id is there twice.
     )
 
 
-def _choose_label_criteria(table: RunTable, named: Sequence[str]) -> tuple[str, ...]:
+def _choose_criteria_to_label(table: RunTable, named: Sequence[str]) -> tuple[str, ...]:
     known = list_human_label_questions(table)
     unclear = find_ambiguous_label_scales(table.frame.rubrics)
     for name in named:
@@ -119,29 +160,29 @@ def _choose_label_criteria(table: RunTable, named: Sequence[str]) -> tuple[str, 
     return asked
 
 
-def _list_next_outputs(store: Store, table: RunTable, drawn: NextLabels) -> Iterator[NextOutput]:
+def _load_outputs_to_label(rows: Sequence[Row], table: RunTable, drawn: NextLabels) -> Iterator[NextOutput]:
     """The first output of each variant, as the run has it."""
     chances = {one.sample: one.chance for one in drawn.samples}
     first: dict[tuple[str, str], Row] = {}
-    for row in store.labelling.find_output_rows(table.run, list(chances)):
+    for row in rows:
         if json.loads(row["content"])["output"] is not None and row["variant"] in table.variants:
             first.setdefault((row["id"], row["variant"]), row)
     places = {key: (row["position"], table.variants.index(key[1])) for key, row in first.items()}
     for sample, variant in sorted(first, key=places.__getitem__):
         row = first[sample, variant]
         content = json.loads(row["content"])
-        number = number_output_text(content)
+        number = number_run_output_text(content)
         yield NextOutput(
             sample=sample,
             variant=variant,
             chance=chances[sample],
-            output=format_output_digest(number) if number else None,
-            input=read_sample_input_text(json.loads(row["sample"])),
+            output=format_run_output_digest(number) if number else None,
+            input=load_sample_input_text(json.loads(row["sample"])),
             text=content["output"]["text"],
         )
 
 
-def read_sample_input_text(sample: Mapping[str, Any]) -> str:
+def load_sample_input_text(sample: Mapping[str, Any]) -> str:
     """What a sample asks, as one text."""
     given = sample.get("input") or sample.get("messages") or ""
     return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
@@ -149,7 +190,7 @@ def read_sample_input_text(sample: Mapping[str, Any]) -> str:
 
 def write_label_template(plan: NextLabelPlan, target: Path, rater: str = "") -> int:
     """Write a file with a line for each answer that is wanted, and say how many; one that is there is not touched."""
-    lines = [json.dumps(line, ensure_ascii=False) for line in _list_template_lines(plan, rater)]
+    lines = [json.dumps(line, ensure_ascii=False) for line in _list_labels_template_lines(plan, rater)]
     require_new_file(target, "name another file: labels in it may be filled in")
     try:
         with open_private_text_file(target) as file:
@@ -159,7 +200,7 @@ def write_label_template(plan: NextLabelPlan, target: Path, rater: str = "") -> 
     return len(lines)
 
 
-def _list_template_lines(plan: NextLabelPlan, rater: str) -> Iterator[dict[str, Any]]:
+def _list_labels_template_lines(plan: NextLabelPlan, rater: str) -> Iterator[dict[str, Any]]:
     """The texts stand in the first line of each output."""
     for output in plan.outputs:
         for number, criterion in enumerate(plan.criteria):
@@ -178,7 +219,7 @@ def _list_template_lines(plan: NextLabelPlan, rater: str) -> Iterator[dict[str, 
             }
 
 
-def encode_next_labels(plan: NextLabelPlan) -> dict[str, Any]:
+def next_labels_to_json(plan: NextLabelPlan) -> dict[str, Any]:
     """The stable JSON of it."""
     return VOID_LABEL_JSON.to_json(plan)  # type: ignore[no-any-return]
 
@@ -214,6 +255,6 @@ def check_labels(store: Store, labels: Path, run: str) -> CheckedLabels:
     )
 
 
-def encode_checked_labels(found: CheckedLabels) -> dict[str, Any]:
+def checked_labels_to_json(found: CheckedLabels) -> dict[str, Any]:
     """The stable JSON of it."""
     return VOID_LABEL_JSON.to_json(found)  # type: ignore[no-any-return]

@@ -18,7 +18,7 @@ from typing import Any
 from evenhand.contest.events import ContestCreated
 from evenhand.contest.panels import ContestMachinePanels
 from evenhand.contest.play import ContestEventLog
-from evenhand.contest.record import RECEIVED, list_contest_changes, view_contest
+from evenhand.contest.record import RECEIVED, list_contest_changes, view_contest_record
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault, StoreError
@@ -28,7 +28,7 @@ from evenhand.models.requests import ModelSettings
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
-from evenhand.store.run_holds import name_new_player
+from evenhand.store.run_holds import name_lock_holder_of_contest
 from evenhand.store.store import Store
 from evenhand.workflows.contest import (
     DEFAULT_CONTEST_OPTIONS,
@@ -40,7 +40,7 @@ from evenhand.workflows.contest import (
     play_stored_contest,
     refuse_clock_jump_for_user,
 )
-from evenhand.workflows.contest_following import follow_contest, read_inbox_submission
+from evenhand.workflows.contest_following import follow_contest, load_inbox_submission
 from evenhand.workflows.contests import (
     UserContestSession,
     build_user_contest_key,
@@ -48,7 +48,7 @@ from evenhand.workflows.contests import (
     open_contest_log_for_user,
 )
 from evenhand.workflows.stores import StoreLike, open_user_store
-from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, refuse_unsigned_hooks
+from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, refuse_unsigned_webhooks
 
 Json = dict[str, Any]
 BEAT_SECONDS = 15.0
@@ -68,7 +68,7 @@ async def create_live_contest(
     again: str | None = None,
 ) -> str:
     """Begin a contest and lock its dimensions; its id. Submissions may come from now on."""
-    refuse_unsigned_hooks(hooks.payment, hooks.operator)
+    refuse_unsigned_webhooks(hooks.payment, hooks.operator)
     if task.deadline is not None and task.deadline <= store.now():
         raise ContestError(Fault(f"the deadline {task.deadline.isoformat()} is over", "name a later one"))
     key = build_user_contest_key(task, again)
@@ -111,11 +111,11 @@ def view_live_contest(store: StoreLike, contest: str, author: str | None = None)
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         known = follow_contest(opened, contest)
         known.follow_news(opened, opened.inbox.read_news(known.id, known.place))
-        view = view_contest(known.events, author, known=known.state)
+        view = view_contest_record(known.events, author, known=known.state)
         if author is not None:
             name = normalize_contest_author_name(author)
             waiting = [one for one in list(known.waiting.values()) if one["author"] == name]
-            view["submissions"] += [_waiting_submission(one) for one in waiting]
+            view["submissions"] += [_load_waiting_submission(one) for one in waiting]
         return view
 
 
@@ -126,15 +126,15 @@ async def play_live_contest(
 
     Whatever happens, it says when something is due next: what came meanwhile, a deadline, or another try.
     """
-    taken = await asyncio.to_thread(_take_up_contest, store, contest, connections, longest_gap)
+    taken = await asyncio.to_thread(_resume_live_contest, store, contest, connections, longest_gap)
     if taken is None:
         return None
     id, log = taken.sitting.row["id"], taken.log
-    async with _keep_contest_held(store, id, taken.sitting.holder):
+    async with _keep_live_contest_held(store, id, taken.sitting.holder):
         result = await play_stored_contest(taken.sitting, log, taken.panels, taken.given)
     now = store.now()
     stuck = bool(result.why_stopped) and result.next_step != "resume later"
-    wakes = now + RETRY_AFTER if stuck else _next_contest_wake(log.state, now)
+    wakes = now + RETRY_AFTER if stuck else _next_live_contest_wake(log.state, now)
     await asyncio.to_thread(store.contests.settle_wake, id, wakes, seen=taken.seen)
     return result
 
@@ -150,7 +150,7 @@ class _TakenContest:
     seen: int  # How much had come.
 
 
-def _take_up_contest(
+def _resume_live_contest(
     store: Store, contest: str, connections: Connections, longest_gap: timedelta
 ) -> _TakenContest | None:
     """Hold a contest as it stands; None where another player has it, or was faster. Left alone if the clock jumped."""
@@ -169,13 +169,16 @@ def _take_up_contest(
         open_contest_judges_for_user(created.task.challenge_judges, connections, masked=created.task.masked),
         how,
     )
-    holder, hooks = name_new_player(), ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows))
+    holder, hooks = (
+        name_lock_holder_of_contest(),
+        ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows)),
+    )
     try:
         store.contests.hold_contest(row["id"], holder, seen=len(events))
     except StoreError:
         return None
     sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
-    submissions, challenges = _read_inbox_rows(received.rows)
+    submissions, challenges = _load_inbox_rows(received.rows)
     given = Contest(task=created.task, submissions=submissions, challenges=challenges, until=received.until)
     log = ContestEventLog(events, sitting.record_event)
     return _TakenContest(sitting=sitting, log=log, panels=panels, given=given, seen=len(received.rows))
@@ -207,20 +210,20 @@ def watch_contest(
         after = look()
         changes = list_contest_changes(before, after, seen=datetime.now(UTC).isoformat(timespec="seconds"))
         yield from changes
-        if after["state"] == "closed" and (before is None or _is_contest_settled(before, after, changes)):
+        if after["state"] == "closed" and (before is None or _is_live_contest_settled(before, after, changes)):
             return
         before = after
         pause(every)
 
 
-def _is_contest_settled(before: Json, after: Json, changes: Sequence[Json]) -> bool:
+def _is_live_contest_settled(before: Json, after: Json, changes: Sequence[Json]) -> bool:
     """The payment is released in the step after the last: where it is to come, one look more is taken."""
     paid = after["winner"] is None or any(one["event"] == "released" for one in changes)
     return paid or before["state"] == "closed"
 
 
-def _read_inbox_rows(rows: Sequence[Row]) -> tuple[list[Submission], list[Challenge]]:
-    submissions = [read_inbox_submission(row) for row in rows if row["kind"] == "submission"]
+def _load_inbox_rows(rows: Sequence[Row]) -> tuple[list[Submission], list[Challenge]]:
+    submissions = [load_inbox_submission(row) for row in rows if row["kind"] == "submission"]
     challenges = [
         Challenge(by=row["author"], at=datetime.fromisoformat(row["at"]), reason=json.loads(row["content"])["reason"])
         for row in rows
@@ -234,7 +237,7 @@ def _list_author_hooks(rows: Sequence[Row]) -> dict[str, str]:
     return {id: content["notify"] for id, content in contents.items() if content.get("notify")}
 
 
-def _waiting_submission(row: Row) -> Json:
+def _load_waiting_submission(row: Row) -> Json:
     content = json.loads(row["content"])
     empty: Json = {"rank": None, "score": None, "feedback": [], "why": None}
     given = {name: row[name] for name in ("id", "author", "at")}
@@ -250,7 +253,7 @@ def _load_contest_judge_options(store: Store, id: str) -> JudgeOptions:
     return JudgeOptions(language=how["language"], seed=how["seed"], settings=settings)
 
 
-def _next_contest_wake(state: ContestState, now: datetime) -> datetime | None:
+def _next_live_contest_wake(state: ContestState, now: datetime) -> datetime | None:
     """When something is due by itself: the deadline, the end of the challenge period, or nothing any more.
 
     Until then it gives a sign every day, so that a clock that jumps can be told from a contest in which nothing comes.
@@ -263,7 +266,7 @@ def _next_contest_wake(state: ContestState, now: datetime) -> datetime | None:
 
 
 @asynccontextmanager
-async def _keep_contest_held(store: Store, id: str, holder: str) -> AsyncIterator[None]:
+async def _keep_live_contest_held(store: Store, id: str, holder: str) -> AsyncIterator[None]:
     """Say again and again that the player lives: judges may take minutes."""
 
     async def beat() -> None:

@@ -22,9 +22,9 @@ from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
 from evenhand.models.prices import Price, Prices
 from evenhand.models.requests import EMBEDDED
-from evenhand.models.shared_limits import LimitSlices, SharedLimits
+from evenhand.models.shared_limits import ModelLimitSlices, SharedLimits
 from evenhand.store.rows import to_stored_json
-from evenhand.store.run_holds import name_new_player
+from evenhand.store.run_holds import name_lock_holder_of_contest
 from evenhand.store.store import Store
 
 Json = dict[str, Any]
@@ -48,14 +48,14 @@ class ProbeModelsResult:
                 "model": one.model or None,
                 "offers": list(one.offers),
                 **{name: getattr(one, name) for name in ("structured", "logprobs", "seed", "seconds")},
-                "price": one.price and _price_to_json(one.price),
+                "price": one.price and _probed_price_to_json(one.price),
             }
             for one in self.probes
         ]
         return {"prices_as_of": self.prices.as_of.isoformat(), "models": models}
 
 
-def _price_to_json(price: Price) -> Json:
+def _probed_price_to_json(price: Price) -> Json:
     amounts = {name: getattr(price, name) for name in ("input", "output", "cached", "stored", "batch")}
     told: Json = {name: None if amount is None else float(amount) for name, amount in amounts.items()}
     return told | {"as_of": price.as_of and price.as_of.isoformat(), "source": price.source or None}
@@ -123,37 +123,41 @@ T = TypeVar("T")
 RETRY_SECONDS = 1.0  # While the store does not answer.
 
 
-def share_worker_limits(store: Store, options: ConnectionOptions) -> SharedLimits:
+def share_limits_over_store(store: Store, options: ConnectionOptions) -> SharedLimits:
     """The limits that these options name, over all workers of a store."""
     limits = Limits(
         concurrency=options.concurrency,
         requests_per_minute=options.requests_per_minute,
         tokens_per_minute=options.tokens_per_minute,
     )
-    return SharedLimits(limits, StoredLimits(store), name_new_player)
+    return SharedLimits(limits, WorkflowLimits(store), name_lock_holder_of_contest)
 
 
 @dataclass(frozen=True, slots=True)
-class StoredLimits:
+class WorkflowLimits:
     """Hands out slices from the rows of a store."""
 
     store: Store
 
-    async def change_slices(self, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+    async def change_slices(
+        self, model: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]
+    ) -> T:
         """Change what has been handed out of a model's limits; a store that does not answer is asked again."""
 
         while True:
             try:
-                return await asyncio.to_thread(change_stored_slices, self.store, model, change)
+                return await asyncio.to_thread(change_limits_in_store, self.store, model, change)
             except StoreError:
                 await asyncio.sleep(RETRY_SECONDS)
 
 
-def change_stored_slices(store: Store, model: str, change: Callable[[LimitSlices, float], tuple[LimitSlices, T]]) -> T:
+def change_limits_in_store(
+    store: Store, model: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]
+) -> T:
     """Change what a store keeps of a model's limits, given that and its time."""
 
     def change_row(content: str, now: float) -> tuple[str, T]:
-        before = LimitSlices.from_json(json.loads(content)) if content else LimitSlices()
+        before = ModelLimitSlices.from_json(json.loads(content)) if content else ModelLimitSlices()
         after, result = change(before, now)
         return to_stored_json(after.to_json()), result
 

@@ -17,7 +17,7 @@ from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.workflows.compare_sides import UserRunSide
 from evenhand.workflows.run_labels import keep_labels_with_run, load_kept_labels, load_labels_from_file
-from evenhand.workflows.trust import find_criterion_shares, list_trust_gates
+from evenhand.workflows.trust import find_criterion_shares_of_run, list_run_gates_to_trust
 
 if TYPE_CHECKING:
     from evenhand.workflows.run import RunResult
@@ -39,9 +39,9 @@ class PeopleScale:
     estimates: tuple[PeopleScaleEstimate, ...]
 
 
-def measure_on_people_scale(table: RunTable, rubrics: Json, labels: Sequence[Label]) -> PeopleScale:
+def measure_run_on_people_scale(table: RunTable, rubrics: Json, labels: Sequence[Label]) -> PeopleScale:
     """Means, pass rates and differences, from the labels of a run; `rubrics` are those that it keeps."""
-    found = add_people_scores(table, rubrics, labels)
+    found = add_people_scores_to_run(table, rubrics, labels)
     return PeopleScale(
         labels=len(labels) - len(found.void),
         raters=len(found.raters),
@@ -50,11 +50,13 @@ def measure_on_people_scale(table: RunTable, rubrics: Json, labels: Sequence[Lab
         void=found.void,
         unbound=found.unbound,
         notes=tuple(describe_label_binding(found.void, found.unbound)),
-        estimates=tuple(estimate_on_people_scale(list_people_sides(table, found, find_verdict_gate(table, rubrics)))),
+        estimates=tuple(
+            estimate_on_people_scale(list_people_sides(table, found, find_run_verdict_gate(table, rubrics)))
+        ),
     )
 
 
-def compare_on_people_scale(store: Store, sides: Sequence[UserRunSide]) -> PeopleScale | None:
+def compare_runs_on_people_scale(store: Store, sides: Sequence[UserRunSide]) -> PeopleScale | None:
     """The same for sides of a comparison, the control first, by the labels kept with their runs; None without any."""
     runs: dict[str, LabelledOutputs | None] = {}
     labels = 0
@@ -63,7 +65,7 @@ def compare_on_people_scale(store: Store, sides: Sequence[UserRunSide]) -> Peopl
             kept = load_kept_labels(store, side.member.table)
             labels += len(kept)
             rubrics = json.loads(side.run["setup"])["rubrics"]
-            runs[side.run["id"]] = add_people_scores(side.member.table, rubrics, kept) if kept else None
+            runs[side.run["id"]] = add_people_scores_to_run(side.member.table, rubrics, kept) if kept else None
     found = [one for one in runs.values() if one is not None]
     if not found:
         return None
@@ -73,7 +75,7 @@ def compare_on_people_scale(store: Store, sides: Sequence[UserRunSide]) -> Peopl
             variant=side.member.variant,
             table=side.member.table,
             labelled=runs[side.run["id"]],
-            gate=find_verdict_gate(side.member.table, json.loads(side.run["setup"])["rubrics"]),
+            gate=find_run_verdict_gate(side.member.table, json.loads(side.run["setup"])["rubrics"]),
         )
         for side in sides
     ]
@@ -98,26 +100,26 @@ def add_people_scale_to_run(store: Store, ran: RunResult, labels: Path) -> RunRe
     table = load_run_columns(store, row["id"])
     try:
         given = load_labels_from_file(labels, table)
-        found = measure_on_people_scale(table, json.loads(row["setup"])["rubrics"], given)
+        found = measure_run_on_people_scale(table, json.loads(row["setup"])["rubrics"], given)
     except InputError as error:
         return replace(ran, labels_refused=error)
     keep_labels_with_run(store, table, given)
     return replace(ran, head={**ran.head, "people_scale": encode_people_scale(found)})
 
 
-def add_people_scores(table: RunTable, rubrics: Json, labels: Sequence[Label]) -> LabelledOutputs:
+def add_people_scores_to_run(table: RunTable, rubrics: Json, labels: Sequence[Label]) -> LabelledOutputs:
     """The labelled outputs, with the score that people's answers come to."""
     span = table.frame.scale or (0.0, 1.0)
     found = collect_labelled_outputs(table, labels)
-    return add_scores_to_labelled_outputs(found, table, find_criterion_shares(rubrics), span)
+    return add_scores_to_labelled_outputs(found, table, find_criterion_shares_of_run(rubrics), span)
 
 
-def find_verdict_gate(table: RunTable, rubrics: Json) -> TrustGate | None:
+def find_run_verdict_gate(table: RunTable, rubrics: Json) -> TrustGate | None:
     """The gate that decides over an output; None where the run has none, or its method gives no verdict."""
     verdicts = table.marks.get("verdict")
     if verdicts is None or not (verdicts >= 0).any():
         return None
-    return next((gate for gate in list_trust_gates(table, rubrics, None) if gate.id == "verdict"), None)
+    return next((gate for gate in list_run_gates_to_trust(table, rubrics, None) if gate.id == "verdict"), None)
 
 
 def encode_people_scale(found: PeopleScale) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from evenhand.models.requests import (
     Request,
     TokenUsage,
     estimate_input_tokens,
-    join_repeated_beginning,
+    join_repeated_prompt_beginning,
 )
 from evenhand.runs.reply_cache import run_reply_key
 from evenhand.runs.results import build_judged_sample
@@ -49,9 +49,9 @@ from evenhand.workflows.run import (
     resolve_user_eval,
 )
 from evenhand.workflows.run_batches import refuse_run_without_batches
-from evenhand.workflows.run_cascade import plan_cascade
+from evenhand.workflows.run_cascade import plan_cascade_of_run
 from evenhand.workflows.run_resuming import (
-    keep_orders_of_run,
+    keep_orders_of_resumed_run,
     list_notes_before_run,
     list_user_eval_unanswerable,
     load_remaining_budget_for_user,
@@ -96,7 +96,7 @@ class PlannedQuestionMeter:
         if self.model.name != EMBEDDED:  # Rules read no tokens.
             self.input += estimate_input_tokens(request) * (len(new) - kept)
             self.output += min(TYPICAL_REPLY_TOKENS, request.settings.max_tokens) * (len(new) - kept)
-            self._count_cached(join_repeated_beginning(request), len(new) - kept)
+            self._count_cached(join_repeated_prompt_beginning(request), len(new) - kept)
         raise RefusedError("planned, not asked")
 
     def _count_cached(self, beginning: str, asked: int) -> None:
@@ -138,7 +138,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
     counted = check_eval_samples(eval, os.environ)
     eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
-    environ, unset = _stand_in_for_keys(eval, os.environ)
+    environ, unset = _stand_in_for_keys_in_plan(eval, os.environ)
     async with (
         Connections(environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
         # What could not be made is said now, as the run would say it.
@@ -152,7 +152,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             digest = setup.digest_with_samples(counted.digest)
             row = find_run_record_by_digest(store, eval.name, digest) if store is not None and options.resume else None
             runs = list_run_record_chain(store, row) if store is not None and row is not None else []
-            setup = setup if row is None else keep_orders_of_run(setup, row)
+            setup = setup if row is None else keep_orders_of_resumed_run(setup, row)
             planned = await _plan_first_samples(store, setup, runs, meters)
             power = _plan_run_power(store, eval, counted, sd)
             budget = eval.budget
@@ -164,7 +164,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
             for name, variant in eval.variants.items()
         ]
         judges = [_planned_judge_json(meter, connections, share, in_batch=bool(options.batch)) for meter in meters]
-        cascade, judges = plan_cascade(eval, counted.samples, judges)
+        cascade, judges = plan_cascade_of_run(eval, counted.samples, judges)
         total = _planned_run_total_json(variants, judges)
         return {
             "name": eval.name,
@@ -185,7 +185,7 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
         }
 
 
-def _stand_in_for_keys(eval: Eval, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+def _stand_in_for_keys_in_plan(eval: Eval, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """The environment with something in place of keys that are not set, as nothing is asked; and notes on these."""
     asked = [*eval.judges, *(one.model for one in eval.variants.values() if isinstance(one, ModelVariant))]
     providers = {name.partition("/")[0].removesuffix("-decisions") for name in asked}
@@ -210,9 +210,9 @@ async def _plan_first_samples(
 
 
 def _plan_run_power(store: Store | None, eval: Eval, counted: SampleCounts, sd: float | None) -> Json | None:
-    planned = enumerate(islice(eval.samples, SAMPLES_PLANNED))
+    planned = list(islice(eval.samples, SAMPLES_PLANNED))
     # Samples of one cluster count as one.
-    units = {position if sample.cluster is None else sample.cluster for position, sample in planned}
+    units = {position if sample.cluster is None else sample.cluster for position, sample in enumerate(planned)}
     return plan_power(
         store,
         eval.name,
@@ -220,6 +220,7 @@ def _plan_run_power(store: Store | None, eval: Eval, counted: SampleCounts, sd: 
         pairs=round(len(units) * max(1.0, counted.samples / SAMPLES_PLANNED)),
         smallest_effect=float(eval.smallest_effect),
         stated_sd=sd,
+        unit="cluster" if len(units) < len(planned) else "sample",
     )
 
 

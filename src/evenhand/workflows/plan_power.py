@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
 from evenhand.errors import Fault, InputError
@@ -24,6 +24,7 @@ class ExpectedSpread:
 
     sd: float
     run: str | None  # None where somebody stated it.
+    step: float = 0.0  # Of tied differences, which take more samples.
 
 
 def plan_power(
@@ -34,8 +35,9 @@ def plan_power(
     pairs: int,
     smallest_effect: float,
     stated_sd: float | None,
+    unit: Literal["sample", "cluster"] = "sample",
 ) -> Json | None:
-    """For each treatment what so many pairs show; None where there is nothing to compare.
+    """For each treatment what so many pairs show; None where there is nothing to compare. `unit` is what they count.
 
     The scatter is the stated one, or that of the last run of the eval. Several treatments share the 5%.
     """
@@ -49,6 +51,7 @@ def plan_power(
     level = 1 - SIGNIFICANCE_LEVEL / len(treatments)
     return {
         "pairs": pairs,
+        "unit": unit,
         "smallest_effect": smallest_effect,
         "treatments": [
             _planned_treatment_json(treatment, spreads.get(treatment), pairs, smallest_effect, level)
@@ -68,7 +71,9 @@ def _load_spreads_to_plan(
         summary = json.loads(row["summary"]) if own else {"decision": {"comparisons": []}}
         for one in summary["decision"]["comparisons"]:
             if one["composite"] is not None:
-                found.setdefault(one["treatment"], ExpectedSpread(sd=one["composite"]["sd"], run=row["id"]))
+                step = (one["power"] or {}).get("step") or 0.0
+                spread = ExpectedSpread(sd=one["composite"]["sd"], run=row["id"], step=step)
+                found.setdefault(one["treatment"], spread)
     return found
 
 
@@ -78,9 +83,10 @@ def _planned_treatment_json(
     known: Json = {"treatment": treatment, "sd": None, "run": None, "detectable": None, "needed": None, "power": None}
     if spread is None:
         return known
-    needed = needed_for(smallest_effect, spread.sd, level=level)
-    known |= {"sd": spread.sd, "run": spread.run, "needed": None if needed is None else max(LEAST_NEEDED, needed)}
+    sd, terms = spread.sd, {"step": spread.step, "level": level}
+    needed = needed_for(smallest_effect, sd, **terms)
+    known |= {"sd": sd, "run": spread.run, "needed": None if needed is None else max(LEAST_NEEDED, needed)}
     if pairs >= FEWEST_PLANNED_PAIRS:
-        known["detectable"] = round_number_for_json(detectable_effect_at_power(pairs, spread.sd, level=level))
-        known["power"] = round_number_for_json(power_of(pairs, smallest_effect, spread.sd, level=level).power)
+        known["detectable"] = round_number_for_json(detectable_effect_at_power(pairs, sd, **terms))
+        known["power"] = round_number_for_json(power_of(pairs, smallest_effect, sd, **terms).power)
     return known

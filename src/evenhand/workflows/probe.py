@@ -44,15 +44,16 @@ from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import pluralize_count
 from evenhand.workflows.align_inputs import (
-    ask_through_cache,
+    ask_model_for_workflow,
     load_labelled_samples,
-    open_cache_aside,
     open_run_rubric,
+    open_workflow_reply_cache,
     read_run_judge_options,
-    show_sample_part,
+    show_sample_part_to_align,
 )
 from evenhand.workflows.models import ConnectionOptions, open_user_connections
-from evenhand.workflows.probe_verdicts import JudgedVerdicts, list_judged_verdicts
+from evenhand.workflows.probe_verdicts import JudgedVerdicts, load_verdicts_by_judge
+from evenhand.workflows.stored_judges import open_run_judges
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 from evenhand.workflows.trust import LabelledGates, load_labelled_gates
 
@@ -114,7 +115,7 @@ def set_probe(
             what = f"there is a probe {name!r} already"
             raise InputError(Fault(what, "another name, or --force to seal it again; its earlier looks are deleted"))
         held = load_labelled_gates(opened, run, labels, least=chosen.least)
-        probe = _seal_probe(opened, name, held, chosen, connect)
+        probe = _seal_probe_in_store(opened, name, held, chosen, connect)
         content = to_stored_json(PROBE_JSON.to_json(probe))
         row = {"name": name, "at": probe.at, "judge": probe.judge, "content": content}
         opened.probes.add_probe(row, replace=chosen.force)
@@ -122,21 +123,22 @@ def set_probe(
         return CheckedProbe(probe=probe, status=follow_probe(probe, ()), notes=notes)
 
 
-def _seal_probe(
+def _seal_probe_in_store(
     store: Store, name: str, held: LabelledGates, chosen: ProbeSettings, connect: ConnectionOptions
 ) -> Probe:
     """The probe with the answers of its judge; all that can be refused is refused before it is asked."""
     row = store.find_run(held.table.run)
-    gate, people = _choose_probe_gate(held)
-    samples = _load_decided_samples(store, row, held, people)
+    gate, people = _choose_run_gate_to_probe(held)
+    samples = _load_run_samples_to_probe(store, row, held, people)
     found = open_run_rubric(row, chosen.rubric).rubric
     rubric = replace(found, holistic=bool(held.setup["rubrics"][DEFAULT_TAG].get("holistic")))
-    judge = _choose_probed_judge(held, chosen.judge)
+    judge = _choose_run_judge_to_probe(held, chosen.judge)
+    named = () if chosen.judge is None else (chosen.judge,)
     options = {"how": held.setup["how"], "prompts": {"rules": held.setup["prompts"].get("rules")}}
-    asking = _SealAsking(
-        store=store, row=row, name=f"{SEALING_PREFIX}{name}", rubric=rubric, gate=gate, how=_read_probe_options(options)
+    asking = _ProbeWorkflowAsking(
+        store=store, row=row, name=f"{SEALING_PREFIX}{name}", rubric=rubric, gate=gate, how=_load_probe_options(options)
     )
-    asked = asking.ask_judge(judge, [one for one, _ in samples], chosen.repeats, connect)
+    asked = asking.ask_judge(judge, named, [one for one, _ in samples], chosen.repeats, connect)
     answers, version, mark, cost = asyncio.run(asked)
     items = [
         ProbeItem(shown=sample, people=decided, sealed=said)
@@ -169,7 +171,7 @@ def check_probe(
     Replies never come from the reply cache. Once drift was found, nothing more is asked until the probe is sealed anew.
     """
     with open_user_store(store) as opened:
-        probe, looks = _load_probe(opened, name)
+        probe, looks = _load_probe_from_store(opened, name)
         status = follow_probe(probe, looks)
         now = today or _read_clock()
         if status.state == "drift":
@@ -177,25 +179,25 @@ def check_probe(
         elif looks and looks[-1].at[:10] == now[:10]:
             why = "asked today already: the next look is tomorrow"
         else:
-            look = asyncio.run(_take_look(probe, looks, connect, now))
+            look = asyncio.run(_run_probe_look(probe, looks, connect, now))
             looks = [*looks, look]
             content = to_stored_json(PROBE_JSON.to_json(look))
             opened.probes.add_look({"probe": name, "number": look.number, "at": now, "content": content})
-            return _conclude_check(opened, probe, looks, look, "")
-        return _conclude_check(opened, probe, looks, None, why)
+            return _conclude_probe_workflow(opened, probe, looks, look, "")
+        return _conclude_probe_workflow(opened, probe, looks, None, why)
 
 
 @with_opened_user_store
 def list_probes(store: Store) -> list[CheckedProbe]:
     """All probes, by name, with what their looks say."""
     names = [row["name"] for row in store.probes.list_probes()]
-    return [_conclude_check(store, *_load_probe(store, name), None, "") for name in names]
+    return [_conclude_probe_workflow(store, *_load_probe_from_store(store, name), None, "") for name in names]
 
 
 @with_opened_user_store
 def show_probe(store: Store, name: str) -> CheckedProbe:
     """One probe with what its looks say; nothing is asked."""
-    return _conclude_check(store, *_load_probe(store, name), None, "")
+    return _conclude_probe_workflow(store, *_load_probe_from_store(store, name), None, "")
 
 
 def encode_probe(checked: CheckedProbe) -> dict[str, Any]:
@@ -222,15 +224,15 @@ def encode_probe(checked: CheckedProbe) -> dict[str, Any]:
     }
 
 
-def _conclude_check(
+def _conclude_probe_workflow(
     store: Store, probe: Probe, looks: Sequence[ProbeLook], look: ProbeLook | None, why: str
 ) -> CheckedProbe:
     status = follow_probe(probe, looks)
-    resting = list_judged_verdicts(store, probe, status.since) if status.state == "drift" else None
+    resting = load_verdicts_by_judge(store, probe, status.since) if status.state == "drift" else None
     return CheckedProbe(probe=probe, status=status, look=look, why_no_look=why, resting=resting)
 
 
-def _load_probe(store: Store, name: str) -> tuple[Probe, list[ProbeLook]]:
+def _load_probe_from_store(store: Store, name: str) -> tuple[Probe, list[ProbeLook]]:
     row = store.probes.find_probe(name)
     probe = PROBE_JSON.from_json(Probe, json.loads(row["content"]))
     # The detector is this version's, also for what an older one sealed.
@@ -239,7 +241,7 @@ def _load_probe(store: Store, name: str) -> tuple[Probe, list[ProbeLook]]:
     return probe, looks
 
 
-def _choose_probe_gate(held: LabelledGates) -> tuple[TrustGate, list[bool | None]]:
+def _choose_run_gate_to_probe(held: LabelledGates) -> tuple[TrustGate, list[bool | None]]:
     """The first gate over which people decided at all, and their decisions by labelled output."""
     for gate in held.gates:
         found = decide_gate_by_people(held.labelled, gate)
@@ -249,14 +251,14 @@ def _choose_probe_gate(held: LabelledGates) -> tuple[TrustGate, list[bool | None
     raise InputError(Fault("the labels decide over no gate of the run", hint))
 
 
-def _choose_probed_judge(held: LabelledGates, named: str | None) -> str:
+def _choose_run_judge_to_probe(held: LabelledGates, named: str | None) -> str:
     judges = held.labelled.judges
     if named is None and len(judges) > 1:
         raise InputError(Fault("which judge? the run has several", f"--judge, one of {', '.join(judges)}"))
     return named or judges[0]
 
 
-def _load_decided_samples(
+def _load_run_samples_to_probe(
     store: Store, row: Row, held: LabelledGates, people: Sequence[bool | None]
 ) -> list[tuple[Sample, bool]]:
     """The outputs over which people decided, as judges see them, each with that decision."""
@@ -265,17 +267,17 @@ def _load_decided_samples(
     for id, number, decided in zip(labelled.ids, labelled.variant, people, strict=True):
         variant = labelled.variants[number]
         if decided is not None and variant in samples[id].sample.outputs:
-            found.append((show_sample_part(samples[id], [variant]), decided))
+            found.append((show_sample_part_to_align(samples[id], [variant]), decided))
     return found
 
 
-def _read_probe_options(kept: dict[str, Any]) -> JudgeOptions:
+def _load_probe_options(kept: dict[str, Any]) -> JudgeOptions:
     """How the run asked its judges, for one of them alone."""
     return replace(read_run_judge_options(kept), weights={}, cascade=None, deadline=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _SealAsking:
+class _ProbeWorkflowAsking:
     """The run that is sealed, and how its judge is asked. Replies are kept as they come in a run with a name of its
     own: a seal that was cut off goes on where it was, and one that is made anew asks anew.
     """
@@ -288,18 +290,22 @@ class _SealAsking:
     how: JudgeOptions
 
     async def ask_judge(
-        self, judge: str, samples: Sequence[Sample], repeats: int, connect: ConnectionOptions
+        self,
+        judge: str,
+        named: Sequence[str],
+        samples: Sequence[Sample],
+        repeats: int,
+        connect: ConnectionOptions,
     ) -> tuple[list[tuple[Decision, ...]], str, str, float | None]:
         """The answers to each sample, the version of the judge, the fingerprint, and what one answer cost."""
         async with open_user_connections(connect) as connections:
-            add_python_import_folder(Path())
-            model = find_judge_by_name(connections, judge)
+            (model,) = open_run_judges(connections, self.row, [judge], named=named, option="--judge")
             asked = collect_judge_prompt_fingerprint(self.rubric, [model], self.how)
             # Numbers of repeats that neither a run nor an earlier seal has: their replies are no new answers.
             sealed = sum(one["state"] == "finished" for one in self.store.list_runs(self.name))
             first = MOST_REPEATS * MOST_REPEATS * (1 + sealed)
             fresh = connect.record is not None or connect.replay is not None
-            async with open_cache_aside(self.store, self.row, connections, self.name, fresh=fresh) as cache:
+            async with open_workflow_reply_cache(self.store, self.row, connections, self.name, fresh=fresh) as cache:
                 found = [await self._ask_once(model, samples, first + turn, cache) for turn in range(repeats)]
                 failed = [one.why for turn in found for one in turn if isinstance(one, Missing)]
                 if failed:
@@ -318,21 +324,25 @@ class _SealAsking:
     ) -> list[Decision | Missing]:
         """One answer to each sample; none is begun once the budget is spent."""
         asked = (
-            _ask_for_decision(
-                ask_through_cache(cache, model, RunWork(place, repeat)), self.rubric, one, self.gate.least, self.how
+            _ask_in_probe_workflow(
+                ask_model_for_workflow(cache, model, RunWork(place, repeat)),
+                self.rubric,
+                one,
+                self.gate.least,
+                self.how,
             )
             for place, one in enumerate(samples)
         )
         return await asyncio.gather(*asked)
 
 
-async def _take_look(probe: Probe, looks: Sequence[ProbeLook], connect: ConnectionOptions, now: str) -> ProbeLook:
-    rubric, how = decode_rubric(probe.rubric), _read_probe_options(probe.options)  # type: ignore[arg-type]
+async def _run_probe_look(probe: Probe, looks: Sequence[ProbeLook], connect: ConnectionOptions, now: str) -> ProbeLook:
+    rubric, how = decode_rubric(probe.rubric), _load_probe_options(probe.options)  # type: ignore[arg-type]
     chosen = choose_probe_items(probe, looks)
     async with open_user_connections(connect) as connections:
         add_python_import_folder(Path())
         model = find_judge_by_name(connections, probe.judge)
-        asking = (_ask_for_decision(model, rubric, probe.items[one].shown, probe.least, how) for one in chosen)
+        asking = (_ask_in_probe_workflow(model, rubric, probe.items[one].shown, probe.least, how) for one in chosen)
         found = await asyncio.gather(*asking)
         answers = tuple((place, one) for place, one in zip(chosen, found, strict=True) if not isinstance(one, Missing))
         failed = [one for one in found if isinstance(one, Missing)]
@@ -343,7 +353,7 @@ async def _take_look(probe: Probe, looks: Sequence[ProbeLook], connect: Connecti
         return ProbeLook(number=len(looks) + 1, at=now, answers=answers, failed=len(failed), cost=cost)
 
 
-async def _ask_for_decision(
+async def _ask_in_probe_workflow(
     model: Model, rubric: Rubric, sample: Sample, least: Mapping[str, float], how: JudgeOptions
 ) -> Decision | Missing:
     """What the judge decides at the gate; Missing where no reply came, which is no answer of the judge's."""
@@ -352,23 +362,23 @@ async def _ask_for_decision(
     except BudgetError as error:
         return Missing("failed", str(error))
     card = judged.scores.scorecards[0]
-    lost = next((one.score for one in judged.judgments if _is_unanswered(one.score)), None)
-    return lost if isinstance(lost, Missing) else _decide_at_gate(card, least)
+    lost = next((one.score for one in judged.judgments if _is_probe_answer_lost(one.score)), None)
+    return lost if isinstance(lost, Missing) else _decide_probe_at_gate(card, least)
 
 
-def _is_unanswered(score: object) -> bool:
+def _is_probe_answer_lost(score: object) -> bool:
     return isinstance(score, Missing) and score.kind == "failed"
 
 
-def _decide_at_gate(card: Scorecard, least: Mapping[str, float]) -> Decision:
+def _decide_probe_at_gate(card: Scorecard, least: Mapping[str, float]) -> Decision:
     """Whether an output passes: one number below its least fails it, one that is not known leaves it open."""
-    known = list(_list_gate_numbers(card, least))
+    known = list(_list_probed_run_gate_numbers(card, least))
     if any(number is not None and number < smallest - 1e-9 for number, smallest in known):
         return False
     return None if any(number is None for number, _ in known) else True
 
 
-def _list_gate_numbers(card: Scorecard, least: Mapping[str, float]) -> Iterator[tuple[float | None, float]]:
+def _list_probed_run_gate_numbers(card: Scorecard, least: Mapping[str, float]) -> Iterator[tuple[float | None, float]]:
     for question, smallest in least.items():
         said = card.criteria.get(question)
         if isinstance(said, Scored):

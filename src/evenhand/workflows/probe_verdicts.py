@@ -37,12 +37,12 @@ class JudgedVerdicts:
     cost: float | None
 
 
-def list_judged_verdicts(store: Store, probe: Probe, since: str | None) -> JudgedVerdicts:
+def load_verdicts_by_judge(store: Store, probe: Probe, since: str | None) -> JudgedVerdicts:
     """What rests on the judge of a probe; `since` is when it began to drift."""
     found = [
-        *_list_judged_runs(store, probe, since),
-        *_list_judged_evaluations(store, probe, since),
-        *_list_judged_contests(store, probe, since),
+        *_load_runs_by_judge(store, probe, since),
+        *_load_evaluations_by_judge(store, probe, since),
+        *_load_contests_by_judge(store, probe, since),
     ]
     found.sort(key=lambda one: (one.at, one.id), reverse=True)
     after = [one for one in found if one.after]
@@ -56,7 +56,7 @@ def list_judged_verdicts(store: Store, probe: Probe, since: str | None) -> Judge
     )
 
 
-def _list_judged_runs(store: Store, probe: Probe, since: str | None) -> Iterator[JudgedVerdict]:
+def _load_runs_by_judge(store: Store, probe: Probe, since: str | None) -> Iterator[JudgedVerdict]:
     for row in store.list_runs():
         summary = json.loads(row["summary"]) if row["summary"] else None
         judged = next((one for one in (summary or {}).get("judges", ()) if one["name"] == probe.judge), None)
@@ -68,13 +68,13 @@ def _list_judged_runs(store: Store, probe: Probe, since: str | None) -> Iterator
             name=row["name"],
             at=row["started"],
             verdict=summary["decision"]["verdict"],
-            after=_came_after(row["started"], since),
+            after=_was_stored_after_probe(row["started"], since),
             calls=judged["calls"],
-            cost=_price_calls(probe, judged["calls"], judged["cost"]),
+            cost=_price_probed_calls(probe, judged["calls"], judged["cost"]),
         )
 
 
-def _list_judged_evaluations(store: Store, probe: Probe, since: str | None) -> Iterator[JudgedVerdict]:
+def _load_evaluations_by_judge(store: Store, probe: Probe, since: str | None) -> Iterator[JudgedVerdict]:
     for row in store.evaluations.list_evaluations():
         content = json.loads(row["content"])
         if probe.judge not in content.get("judges", ()) and row["fingerprint"] != probe.fingerprint:
@@ -86,15 +86,17 @@ def _list_judged_evaluations(store: Store, probe: Probe, since: str | None) -> I
             name=row["subject"],
             at=row["at"],
             verdict=card.get("verdict") or card.get("grade"),
-            after=_came_after(row["at"], since),
+            after=_was_stored_after_probe(row["at"], since),
             calls=1,
-            cost=_price_calls(probe, 1, None),
+            cost=_price_probed_calls(probe, 1, None),
         )
 
 
-def _list_judged_contests(store: Store, probe: Probe, since: str | None) -> Iterator[JudgedVerdict]:
+def _load_contests_by_judge(store: Store, probe: Probe, since: str | None) -> Iterator[JudgedVerdict]:
     for row in store.contests.list_contests():
-        calls = [one for event in store.contests.stream_events(row["id"], calls=True) for one in _read_calls(event)]
+        calls = [
+            one for event in store.contests.stream_events(row["id"], calls=True) for one in _load_calls_by_judge(event)
+        ]
         own = [one for one in calls if one.get("judge") == probe.judge]
         if own:
             winner = json.loads(row["summary"]).get("winner") if row["summary"] else None
@@ -104,22 +106,22 @@ def _list_judged_contests(store: Store, probe: Probe, since: str | None) -> Iter
                 name=row["name"],
                 at=row["started"],
                 verdict=f"winner {winner}" if winner else None,
-                after=_came_after(row["touched"], since),
+                after=_was_stored_after_probe(row["touched"], since),
                 calls=len(own),
-                cost=_price_calls(probe, len(own), None),
+                cost=_price_probed_calls(probe, len(own), None),
             )
 
 
-def _read_calls(event: Row) -> list[dict[str, Any]]:
+def _load_calls_by_judge(event: Row) -> list[dict[str, Any]]:
     """The calls behind an event; beside the first stands how judges are asked."""
     said = json.loads(event["calls"])
     return [one for one in said if isinstance(one, dict)] if isinstance(said, list) else []
 
 
-def _came_after(at: str, since: str | None) -> bool:
+def _was_stored_after_probe(at: str, since: str | None) -> bool:
     return since is None or at[:19] >= since[:19]
 
 
-def _price_calls(probe: Probe, calls: int, paid: float | None) -> float | None:
+def _price_probed_calls(probe: Probe, calls: int, paid: float | None) -> float | None:
     """What the calls cost when they were made, else what as many answers to the probe cost."""
     return paid if paid is not None else None if probe.cost is None else calls * probe.cost

@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 from array import array
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from evenhand.compare.cascade import CascadeReport, correct_variant_means, report_cascade
+from evenhand.compare.cascade import CascadeReport, correct_variant_means, measure_variants_through_cascade
 from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.run_decision import decide_between_run_variants, list_looks_behind_verdict
 from evenhand.errors import InputError
@@ -26,9 +26,9 @@ from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
 from evenhand.runs.run_record import RunEvalRecord, evaluate_variant_in_run_records, read_run_eval_record
-from evenhand.runs.summary import summarise_results, summarise_run_composite, summarise_run_head
+from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_composite, summarise_run_head
 from evenhand.scoring.scores import Consistency
-from evenhand.stats.sequential import Looks
+from evenhand.stats.multiple_tests import Looks
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.sensitivity import report_sensitivity_for_user
@@ -78,16 +78,16 @@ def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
         return head
     from evenhand.calibrate.calibration import encode_human_label_points
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
-    from evenhand.compare.badges import grade_treatment_human_alignment
+    from evenhand.compare.shipping import grade_treatment_human_alignment
     from evenhand.runs.columns import load_run_columns
-    from evenhand.workflows.people_scale import encode_people_scale, measure_on_people_scale
+    from evenhand.workflows.people_scale import encode_people_scale, measure_run_on_people_scale
     from evenhand.workflows.run_labels import load_kept_labels
 
     table = load_run_columns(store, run["id"])
     labels = load_kept_labels(store, table)
     if not labels:
         return head
-    scaled = encode_people_scale(measure_on_people_scale(table, json.loads(run["setup"])["rubrics"], labels))
+    scaled = encode_people_scale(measure_run_on_people_scale(table, json.loads(run["setup"])["rubrics"], labels))
     badge = encode_decision_value(grade_treatment_human_alignment(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
@@ -104,7 +104,7 @@ def _report_trust_json(store: Store, run: str, head: Json) -> Json | None:
 
     None where the run has no gate to hold against people.
     """
-    from evenhand.report.report_data import add_passages_to_disagreements, load_named_report_samples
+    from evenhand.report.report_data import add_passages_to_reported_disagreements, load_named_report_samples
     from evenhand.workflows.trust import encode_run_trust, measure_trust
 
     try:
@@ -112,7 +112,7 @@ def _report_trust_json(store: Store, run: str, head: Json) -> Json | None:
     except InputError:
         return None
     samples = load_named_report_samples(store, run, [one["sample"] for one in found["differing"]], head)
-    return {**found, "differing": add_passages_to_disagreements(found["differing"], samples)}
+    return {**found, "differing": add_passages_to_reported_disagreements(found["differing"], samples)}
 
 
 encode_cascade_report = Codec().writer(CascadeReport)
@@ -134,15 +134,13 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
         list(frame.variants), store.results(run["id"]), calls, columns, models, frame.composite.per
     )
     tags: dict[str, array[int]] = {}
-    samples = _note_sample_tags(store.samples(run["id"]), tags)
+    samples = _load_report_sample_tags(store.samples(run["id"]), tags)
     if columns is not None:
         store.save_columns(run["id"], columns.pack(samples))
         del columns  # A large run has many, and deciding takes room too.
     deque(samples, maxlen=0)  # Where nothing was packed, they are looked at for their tags alone.
     notable = find_notable_run_samples(frame, summary)
-    first = {position for tally in summary.tallies.values() for position in tally.first.values()}
-    first |= {one["position"] for several in notable.values() for one in several}
-    first |= {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
+    first = _find_named_positions(summary, notable)
     ids = store.rows.sample_ids(run["id"], first) if first else {}
     looks = list_looks_behind_verdict(setup, summary.samples) if setup.get("until_decided") else None
     # A run that was scored anew was settled by others.
@@ -168,12 +166,19 @@ def load_user_report_head(store: Store, run: Row, frame: RunEvalRecord | None = 
     recorded = [summary.tallies[name] for name, one in setup.get("variants", {}).items() if "recorded" in one]
     head["cost"]["recorded"] = float(sum((one.cost for one in recorded), Decimal(0))) if recorded else None
     cascades = any(tally.cascade for tally in summary.tallies.values())
-    if cascades and (cascade := report_cascade(frame, summary.tallies, summary.calls)) is not None:
+    if cascades and (cascade := measure_variants_through_cascade(frame, summary.tallies, summary.calls)) is not None:
         head["cascade"] = encode_cascade_report(cascade)
         correct_variant_means(head["variants"], cascade)
     # A part of a run is no evaluation.
     consistency = _user_report_consistency_json(store, run, frame, head) if run["state"] == "finished" else []
     return {**head, "consistency": consistency}
+
+
+def _find_named_positions(summary: RunSummary, notable: Mapping[str, Sequence[Json]]) -> set[int]:
+    """Where something was met first, and the samples to look at: these are called by their names."""
+    first = {position for tally in summary.tallies.values() for position in tally.first.values()}
+    first |= {one["position"] for several in notable.values() for one in several}
+    return first | {one.first for tally in summary.tallies.values() for one in tally.statements.values()}
 
 
 def _user_report_looks_json(looks: Looks, *, early: bool) -> Json:
@@ -225,7 +230,7 @@ def _user_report_consistency_json(store: Store, run: Row, frame: RunEvalRecord, 
     ]
 
 
-def _note_sample_tags(samples: Iterable[Row], found: dict[str, array[int]]) -> Iterator[Row]:
+def _load_report_sample_tags(samples: Iterable[Row], found: dict[str, array[int]]) -> Iterator[Row]:
     """The samples as they are passed on, with their positions noted by tag."""
     for row in samples:
         if '"tags"' in row["content"]:  # Far quicker than reading all of them.

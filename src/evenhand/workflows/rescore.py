@@ -17,11 +17,11 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
-from evenhand.runs.kept_texts import has_output_text
+from evenhand.runs.kept_texts import has_run_output_text
 from evenhand.runs.results import (
     compose_result_score,
     list_run_result_layers,
-    note_cascade_path,
+    note_cascade_path_in_result_row,
     note_result_open_gates,
 )
 from evenhand.runs.run_record import (
@@ -41,7 +41,7 @@ from evenhand.runs.stored_judgments import (
 from evenhand.scoring.scores import compute_fingerprint
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.rows import Row, RowBatch, to_stored_json
-from evenhand.store.run_holds import process_holder_name
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction, spell_exact_fraction
 from evenhand.workflows.report import load_run_report, load_user_report_head
@@ -98,7 +98,7 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
         "fingerprint": mark,
         "setup": to_stored_json(setup),
         "taken_from": old["id"],
-        "holder": process_holder_name(),
+        "holder": name_lock_process(),
     }
 
 
@@ -136,14 +136,16 @@ def _rescored_sample_result_rows(
 ) -> Iterator[Row]:
     """The results of one sample and repeat; where variants are judged side by side, they are scored together."""
     contents = {row["variant"]: json.loads(row["content"]) for row in rows}
-    shown = {name: one for name, one in contents.items() if has_output_text(one)}
+    shown = {name: one for name, one in contents.items() if has_run_output_text(one)}
     parts = [shown] if rubric.method.dialogue == "listwise" else [{name: one} for name, one in shown.items()]
     cards = {card.id: card for part in parts for card in rescore_result_rows(rubric, asked, part)}
     cheap = rescore_cheap_judge(rubric, asked, {name: one for name, one in shown.items() if one.get("cascade")})
     for name, one in shown.items():
         if path := one.get("cascade"):  # What was passed on stays so, for whatever reason it was.
             told = {"passed_on": path["passed_on"], "by_strong": path["by_strong"]}
-            one["cascade"] = note_cascade_path(rubric, cheap=cheap.get(name), card=cards.get(name), **told)
+            one["cascade"] = note_cascade_path_in_result_row(
+                rubric, cheap=cheap.get(name), card=cards.get(name), **told
+            )
     for row in rows:
         yield _rescored_result_row(rubric, row, contents[row["variant"]], cards.get(row["variant"]), weights)
 

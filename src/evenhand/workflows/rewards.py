@@ -25,7 +25,7 @@ from evenhand.model.scale import Missing, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.models.hidden_keys import collect_api_keys_to_hide
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.prices import Prices
@@ -131,7 +131,7 @@ class RewardAccess:
 
 
 @asynccontextmanager
-async def open_reward_access(
+async def open_reward_workflow(
     rubric: RubricLike,
     *,
     judges: JudgesLike | None = None,
@@ -157,7 +157,7 @@ async def reward_outputs(access: RewardAccess, works: Sequence[RewardedWork]) ->
         raise InputError(
             Fault(f"a reward is for one output, and {rubric.method.name} compares pairs", path=("rubric",))
         )
-    found = await asyncio.gather(*(_judge_rewarded(access, one) for one in works))
+    found = await asyncio.gather(*(_judge_outputs_to_reward(access, one) for one in works))
     judged = tuple(one if isinstance(one, JudgedSample) else None for one in found)
     rewards, missing = [], []
     for index, one in enumerate(found):
@@ -173,28 +173,28 @@ async def reward_outputs(access: RewardAccess, works: Sequence[RewardedWork]) ->
         rewards=tuple(rewards), missing=tuple(missing), judged=judged, fingerprint=fingerprint, subject=subject,
         evaluations=(),
     )  # fmt: skip
-    return await asyncio.to_thread(_keep_batch, access, works, batch)
+    return await asyncio.to_thread(_store_reward_batch, access, works, batch)
 
 
-def read_reward_text(given: Any) -> str:
+def read_text_to_reward(given: Any) -> str:
     """A text as it is; of a conversation the only message, or each with its role."""
     if isinstance(given, str):
         return given
     if given is None:
         return ""
-    messages = [(one.get("role", ""), _read_message_content(one.get("content"))) for one in given]
+    messages = [(one.get("role", ""), _read_message_to_reward(one.get("content"))) for one in given]
     if len(messages) == 1:
         return messages[0][1]
     return "\n\n".join(f"{role}: {text}" for role, text in messages)
 
 
-def _read_message_content(content: Any) -> str:
+def _read_message_to_reward(content: Any) -> str:
     if isinstance(content, list):
         return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, Mapping))
     return "" if content is None else str(content)
 
 
-async def _judge_rewarded(access: RewardAccess, work: RewardedWork) -> JudgedSample | Missing:
+async def _judge_outputs_to_reward(access: RewardAccess, work: RewardedWork) -> JudgedSample | Missing:
     """What judges say of one output; that nobody answered is no reason to lose the others."""
     if not work.output.strip():
         return Missing("not_asked", "the output is empty")
@@ -217,10 +217,10 @@ def _explain_missing_reward(found: JudgedSample | Missing) -> tuple[str, str]:
     return first.missing.kind, f"{first.criterion}: {first.why}"
 
 
-def _keep_batch(access: RewardAccess, works: Sequence[RewardedWork], batch: RewardBatch) -> RewardBatch:
+def _store_reward_batch(access: RewardAccess, works: Sequence[RewardedWork], batch: RewardBatch) -> RewardBatch:
     """Keep the scorecards of a batch as evaluations of its subject, one row for so many outputs."""
     rows = [
-        _build_batch_row(access, works, batch, range(start, min(start + OUTPUTS_IN_ROW, len(works))))
+        _build_reward_batch_row(access, works, batch, range(start, min(start + OUTPUTS_IN_ROW, len(works))))
         for start in range(0, len(works), OUTPUTS_IN_ROW)
     ]
     for row in rows:
@@ -228,13 +228,15 @@ def _keep_batch(access: RewardAccess, works: Sequence[RewardedWork], batch: Rewa
     return replace(batch, evaluations=tuple(row["id"] for row in rows))
 
 
-def _build_batch_row(access: RewardAccess, works: Sequence[RewardedWork], batch: RewardBatch, part: range) -> Json:
+def _build_reward_batch_row(
+    access: RewardAccess, works: Sequence[RewardedWork], batch: RewardBatch, part: range
+) -> Json:
     """The means of a part of a batch, as a scorecard that history compares; every scorecard beside it, packed."""
-    told = [_describe_rewarded(access, works[at], batch, at) for at in part]
-    kept = json.dumps(collect_keys_to_hide(os.environ).remove_from_data(told))
+    told = [_describe_rewarded_output(access, works[at], batch, at) for at in part]
+    kept = json.dumps(collect_api_keys_to_hide(os.environ).remove_from_data(told))
     cards = [one.scores[OUTPUT] for at in part if (one := batch.judged[at])]
     scores = [card.exact for card in cards if card.exact is not None]
-    means = _mean_criteria(cards)
+    means = _mean_rewarded_criteria(cards)
     lost = len(part) - len(scores)
     card = {
         "id": pluralize_count(len(part), "output"),
@@ -264,7 +266,7 @@ def _build_batch_row(access: RewardAccess, works: Sequence[RewardedWork], batch:
     }
 
 
-def _describe_rewarded(access: RewardAccess, work: RewardedWork, batch: RewardBatch, at: int) -> Json:
+def _describe_rewarded_output(access: RewardAccess, work: RewardedWork, batch: RewardBatch, at: int) -> Json:
     terms, judged, text = access.terms, batch.judged[at], work.output
     told = {
         "prompt": work.prompt if terms.keep_outputs else None,
@@ -280,7 +282,7 @@ def _describe_rewarded(access: RewardAccess, work: RewardedWork, batch: RewardBa
     return {"reward": batch.rewards[at], "output_digest": digest, **masked}
 
 
-def _mean_criteria(cards: Sequence[Scorecard]) -> dict[str, Fraction]:
+def _mean_rewarded_criteria(cards: Sequence[Scorecard]) -> dict[str, Fraction]:
     values: dict[str, list[Fraction]] = {}
     for card in cards:
         for id, score in card.criteria.items():

@@ -157,7 +157,7 @@ class CheckedRubricText:
     rubric: Rubric | None
 
 
-def check_rubric_text(text: str, name: str = DRAFT_FILE) -> CheckedRubricText:
+def check_user_rubric_text(text: str, name: str = DRAFT_FILE) -> CheckedRubricText:
     """Every fault or, where there is none, what a careful colleague would point out, each with its line."""
     folder = Path.cwd()
     if len(text.encode()) > LARGEST_RUBRIC_FILE:
@@ -167,18 +167,22 @@ def check_rubric_text(text: str, name: str = DRAFT_FILE) -> CheckedRubricText:
         with allow_files_below(folder, COPY_HINT):
             opened = open_rubric_text(text, folder / name)
     except InputError as error:
-        return CheckedRubricText(messages=tuple(_read_message(one, "fault") for one in error.faults), rubric=None)
+        return CheckedRubricText(
+            messages=tuple(_read_rubric_check_message(one, "fault") for one in error.faults), rubric=None
+        )
     advice = InputError(*(entry.as_fault() for entry in find_doubtful_score_parts(opened.rubric)))
     found = advice.with_locations(opened.locate).faults
-    return CheckedRubricText(messages=tuple(_read_message(one, "warning") for one in found), rubric=opened.rubric)
+    return CheckedRubricText(
+        messages=tuple(_read_rubric_check_message(one, "warning") for one in found), rubric=opened.rubric
+    )
 
 
-def _read_message(fault: Fault, kind: Literal["fault", "warning"]) -> RubricMessage:
+def _read_rubric_check_message(fault: Fault, kind: Literal["fault", "warning"]) -> RubricMessage:
     line = _LINE.search(fault.where or "")
     return RubricMessage(line=int(line[1]) if line else 0, kind=kind, what=fault.what, hint=fault.hint)
 
 
-def list_rubric_files() -> list[str]:
+def list_user_rubric_files() -> list[str]:
     """The files of the folder that look like rubrics, by name."""
     found = []
     for path in sorted(Path.cwd().glob("*.y*ml"))[:MOST_LISTED_FILES]:
@@ -189,29 +193,29 @@ def list_rubric_files() -> list[str]:
     return found
 
 
-def read_rubric_draft(name: str) -> str:
+def load_user_rubric_draft(name: str) -> str:
     """The text of a file in the folder."""
-    path = _locate_rubric_file(name)
+    path = _locate_user_rubric_file(name)
     try:
         return path.read_bytes()[:LARGEST_RUBRIC_FILE].decode("utf-8", "replace")
     except OSError:
         raise InputError(Fault("there is no such file", "go to the list of rubrics", where=name)) from None
 
 
-def suggest_rubric_file(stem: str) -> str:
+def suggest_user_rubric_file(stem: str) -> str:
     """The name of a file that is not there yet, numbered where there are others."""
     names = (f"{stem}.yaml" if number == 1 else f"{stem}-{number}.yaml" for number in range(1, MOST_LISTED_FILES))
     return next((name for name in names if not (Path.cwd() / name).exists()), f"{stem}.yaml")
 
 
-def save_rubric_text(name: str, text: str, *, replace: bool = False) -> None:
+def save_user_rubric_text(name: str, text: str, *, replace: bool = False) -> None:
     """Write a rubric to a file in the folder; one that is there stays unless it is said to be replaced."""
-    save_rubric_texts({name: text}, replace=replace)
+    save_user_rubric_texts({name: text}, replace=replace)
 
 
-def save_rubric_texts(texts: Mapping[str, str], *, replace: bool = False) -> None:
+def save_user_rubric_texts(texts: Mapping[str, str], *, replace: bool = False) -> None:
     """Write files that belong together: if one of them is refused or cannot be written, none is left that is new."""
-    paths = {name: _locate_rubric_file(name) for name in texts}
+    paths = {name: _locate_user_rubric_file(name) for name in texts}
     for name, path in paths.items():
         if path.exists() and not (replace and path.is_file()):
             raise InputError(Fault("there is such a file already", "name another file", where=name))
@@ -219,7 +223,7 @@ def save_rubric_texts(texts: Mapping[str, str], *, replace: bool = False) -> Non
     try:
         for name, path in paths.items():
             is_new = not path.exists()
-            _write_rubric_file(name, path, texts[name], replace=replace)
+            _write_user_rubric_file(name, path, texts[name], replace=replace)
             made += [path] if is_new else []
     except InputError:
         for path in made:
@@ -227,7 +231,7 @@ def save_rubric_texts(texts: Mapping[str, str], *, replace: bool = False) -> Non
         raise
 
 
-def _write_rubric_file(name: str, path: Path, text: str, *, replace: bool) -> None:
+def _write_user_rubric_file(name: str, path: Path, text: str, *, replace: bool) -> None:
     try:
         with path.open("w" if replace else "x", encoding="utf-8", newline="\n") as target:
             target.write(text.replace("\r\n", "\n"))
@@ -237,7 +241,7 @@ def _write_rubric_file(name: str, path: Path, text: str, *, replace: bool) -> No
         raise make_unwritable_file_error(name, error) from None
 
 
-def _locate_rubric_file(name: str) -> Path:
+def _locate_user_rubric_file(name: str) -> Path:
     """A file of the folder itself: no name leads elsewhere, also by way of a link."""
     path = Path.cwd() / name
     if not _FILE_NAME.fullmatch(name) or path.is_symlink():

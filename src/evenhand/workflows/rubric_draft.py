@@ -75,15 +75,17 @@ def draft_rubric(
     once, and once more if its reply makes no rubric that passes every check.
     """
     if output is not None:
-        _refuse_unfit_output(output)
+        _refuse_unfit_draft_example(output)
     text = read_text_file(task, LARGEST_TASK, InputError)
     if not text.strip():
         raise InputError(Fault("the task is empty", "describe what is asked of an output", where=str(task)))
     given: list[DraftExample] = []
     if examples is not None:
-        given = read_draft_examples(read_text_file(examples, LARGEST_EXAMPLES, InputError), str(examples))
-    name = _make_rubric_name(output or task)
-    drafted = asyncio.run(_draft_and_try(name, text, given, proposer, tuple(judges), connect or ConnectionOptions()))
+        given = load_examples_for_draft(read_text_file(examples, LARGEST_EXAMPLES, InputError), str(examples))
+    name = _make_drafted_rubric_name(output or task)
+    drafted = asyncio.run(
+        _draft_rubric_and_try_examples(name, text, given, proposer, tuple(judges), connect or ConnectionOptions())
+    )
     if output is not None:
         try:
             with output.open("x", encoding="utf-8") as target:
@@ -104,14 +106,14 @@ def encode_drafted_rubric(drafted: DraftedRubric) -> dict[str, Any]:
     }
 
 
-def read_draft_examples(text: str, where: str) -> list[DraftExample]:
+def load_examples_for_draft(text: str, where: str) -> list[DraftExample]:
     """Examples from JSONL: an output, whether it is good (true where nothing is said), its input, and why."""
     found: list[DraftExample] = []
     faults: list[Fault] = []
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
-                found.append(_read_draft_example(line, len(found) + 1))
+                found.append(_load_example_for_draft(line, len(found) + 1))
             except InputError as error:
                 faults += [Fault(one.what, one.hint, where=f"{where}:{number}") for one in error.faults]
     if len(found) > MOST_EXAMPLES:
@@ -123,7 +125,7 @@ def read_draft_examples(text: str, where: str) -> list[DraftExample]:
     return found
 
 
-def _read_draft_example(line: str, number: int) -> DraftExample:
+def _load_example_for_draft(line: str, number: int) -> DraftExample:
     try:
         value = decode_json(line)
     except json.JSONDecodeError as error:
@@ -148,7 +150,7 @@ def _read_draft_example(line: str, number: int) -> DraftExample:
     return DraftExample(id=str(value.get("id", f"example-{number}")), good=good, **texts)
 
 
-async def _draft_and_try(
+async def _draft_rubric_and_try_examples(
     name: str,
     task: str,
     examples: Sequence[DraftExample],
@@ -160,19 +162,19 @@ async def _draft_and_try(
         if proposer is None:
             fields = scaffold_rubric_fields(name, task)
         else:
-            fields = await _ask_proposer(name, task, examples, proposer, connections)
+            fields = await _ask_proposer_for_draft(name, task, examples, proposer, connections)
         origin = f"by {proposer}" if proposer else "by rule, without a model"
         text = write_rubric_fields(fields, [f"Drafted {origin}. Read it before you rely on it: evenhand rubric check."])
         tree = parse_yaml_tree(text)
         assert isinstance(tree, MappingNode)
         rubric = read_rubric_file(tree, name, Path())
-        scored = await _score_examples(rubric, examples, judges, connections)
+        scored = await _score_examples_by_drafted_rubric(rubric, examples, judges, connections)
         spent = connections.spent.cost
         cost = None if spent is None else float(spent)
         return DraftedRubric(rubric=rubric, text=text, by=proposer, judges=judges, examples=tuple(scored), cost=cost)
 
 
-async def _ask_proposer(
+async def _ask_proposer_for_draft(
     name: str, task: str, examples: Sequence[DraftExample], proposer: str, connections: Connections
 ) -> dict[str, Any]:
     model = find_judge_by_name(connections, proposer)
@@ -187,7 +189,7 @@ async def _ask_proposer(
     return dict(found.fields)
 
 
-async def _score_examples(
+async def _score_examples_by_drafted_rubric(
     rubric: Rubric, examples: Sequence[DraftExample], judges: Sequence[str], connections: Connections
 ) -> list[ScoredExample]:
     models = [find_judge_by_name(connections, one) for one in judges]
@@ -202,14 +204,14 @@ async def _score_examples(
     return found
 
 
-def _refuse_unfit_output(output: Path) -> None:
+def _refuse_unfit_draft_example(output: Path) -> None:
     """Said before any model is asked."""
     if output.suffix not in (".yaml", ".yml"):
         raise InputError(Fault("a rubric is YAML", "name a file that ends in .yaml", where=str(output)))
     require_new_file(output)
 
 
-def _make_rubric_name(file: Path) -> str:
+def _make_drafted_rubric_name(file: Path) -> str:
     words = "".join(letter if letter.isalnum() else " " for letter in file.stem.lower()).split()
     return "-".join(words)[:60] or "draft"
 
@@ -239,22 +241,22 @@ _COMMON_WORDS = frozenset(
 
 def scaffold_rubric_fields(name: str, task: str) -> dict[str, Any]:
     """The fields of a checklist made of a task's own sentences; what says must, or the like, gates the verdict."""
-    sentences = list(dict.fromkeys(_list_requirements(task)))[:MOST_SCAFFOLD_CRITERIA]
+    sentences = list(dict.fromkeys(_scaffold_requirements(task)))[:MOST_SCAFFOLD_CRITERIA]
     if not sentences:
         hint = "write what an output must do as sentences or as a list, or name a model with --proposer"
         raise InputError(Fault("the task says nothing that an output could be held against", hint))
     ids: list[str] = []
     for sentence in sentences:
-        ids.append(_make_id(sentence, ids))
+        ids.append(_scaffold_criterion_id(sentence, ids))
     return {
         "name": name,
         "about": "Made by rule from the sentences of the task: read each question before you rely on it.",
         "method": "checklist",
-        "criteria": [_build_criterion(id, one) for id, one in zip(ids, sentences, strict=True)],
+        "criteria": [_scaffold_criterion(id, one) for id, one in zip(ids, sentences, strict=True)],
     }
 
 
-def _build_criterion(id: str, sentence: str) -> Mapping[str, Any]:
+def _scaffold_criterion(id: str, sentence: str) -> Mapping[str, Any]:
     return {
         "id": id,
         "asks": f"Does the output do what the task says here: “{sentence}”",
@@ -266,7 +268,7 @@ def _build_criterion(id: str, sentence: str) -> Mapping[str, Any]:
     }
 
 
-def _list_requirements(task: str) -> Iterator[str]:
+def _scaffold_requirements(task: str) -> Iterator[str]:
     """Items of lists and sentences that require something; where there is none, all sentences."""
     lines = [
         line for line in task.splitlines() if line.strip() and not line.lstrip().startswith(("#", "```", "|", ">"))
@@ -281,7 +283,7 @@ def _list_requirements(task: str) -> Iterator[str]:
             yield line
 
 
-def _make_id(sentence: str, taken: list[str]) -> str:
+def _scaffold_criterion_id(sentence: str, taken: list[str]) -> str:
     """Two or three words of the sentence that name it, unlike every other id."""
     words = [word for word in _WORD.findall(sentence.lower()) if word not in _COMMON_WORDS]
     base = "-".join(words[:2])[:36] or "requirement"

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import platform
+import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
@@ -31,7 +32,8 @@ from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.report.result_view import ReportedResult
 from evenhand.runs.execute import RunProgress, RunWorker, execute_run
-from evenhand.runs.kept_texts import mask_kept_definition, reduce_kept_source
+from evenhand.runs.garbage import collect_garbage_less_often
+from evenhand.runs.kept_texts import mask_definition_kept_by_run, reduce_eval_source_kept_by_run
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
     RunEvalRecord,
@@ -39,29 +41,35 @@ from evenhand.runs.run_record import (
     find_run_record_by_digest,
     list_run_record_chain,
     make_run_record_id,
+    write_run_record_moment,
 )
 from evenhand.runs.setup import RunSetup, build_run_setup, collect_run_keys_to_hide
+from evenhand.stats.multiple_tests import planned_looks
 from evenhand.stats.power import LEAST_NEEDED
-from evenhand.stats.sequential import planned_looks
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
-from evenhand.store.run_holds import RunHold, process_holder_name
+from evenhand.store.run_holds import RunHold, name_lock_process
 from evenhand.store.store import Store
 from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.run_batches import (
     describe_run_batches,
     open_run_batches,
-    refuse_missing_batch_endpoints,
+    refuse_missing_batch_endpoints_of_run,
     refuse_run_without_batches,
 )
-from evenhand.workflows.run_cascade import load_cascade_draw, refuse_cascade_until_decided, set_how_much_is_passed_on
+from evenhand.workflows.run_cascade import (
+    load_cascade_draw_of_run,
+    plan_cascade_share_of_run,
+    refuse_run_of_cascade_on_fleet,
+    refuse_run_of_cascade_until_decided,
+)
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     BALANCED_ORDERS,
     begin_run_progress_for_user,
     drop_replies_to_the_end,
-    explain_run_stop,
-    has_balanced_orders,
-    keep_orders_of_run,
+    explain_stopped_run,
+    has_resumed_run_balanced_orders,
+    keep_orders_of_resumed_run,
     load_remaining_budget_for_user,
     load_run_ending_for_user,
     stop_asking_for_run,
@@ -162,10 +170,10 @@ async def run(
     other processes, beside those of the eval.
     """
     chosen, counted = check_user_run(resolve_user_eval(eval), options)
-    with Store.open(options.place, os.environ) as store:
+    with collect_garbage_less_often(), Store.open(options.place, os.environ) as store:
         setup = await plan_user_run_setup(chosen, counted, batch=bool(options.batch))
         row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
-        setup = keep_orders_of_run(setup, row)
+        setup = keep_orders_of_resumed_run(setup, row)
         head = json.loads(row["summary"]) if goes_on and row["state"] == "finished" and row["summary"] else None
         if head is not None and not head["unfinished"]:  # Another try could give nothing more.
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
@@ -186,11 +194,13 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
         read_text_file(Path(options.labels), LARGEST_LABEL_FILE, InputError)
     chosen = narrow_user_eval(eval, options)
     if options.fleet is not None:
-        _refuse_run_without_fleet(chosen, options)
+        if options.batch:
+            raise EvalError(Fault("--batch asks from one machine", "leave --batch or --fleet out"))
+        refuse_run_of_cascade_on_fleet(chosen)
     counted = check_eval_samples(chosen, os.environ)
     chosen = replace(chosen, own_rubrics=counted.rubrics)
     if options.until_decided:
-        refuse_cascade_until_decided(chosen)
+        refuse_run_of_cascade_until_decided(chosen)
         # What could never be stopped early is said before anything is paid for.
         if len(chosen.variants) < 2:
             what = "there is one variant, and nothing to decide"
@@ -206,21 +216,13 @@ def check_user_run(eval: Eval, options: RunOptions) -> tuple[Eval, SampleCounts]
     return chosen, counted
 
 
-def _refuse_run_without_fleet(eval: Eval, options: RunOptions) -> None:
-    """What one machine does alone: batches are asked in rounds, and a cascade draws from what all have scored."""
-    if options.batch:
-        raise EvalError(Fault("--batch asks from one machine", "leave --batch or --fleet out"))
-    if eval.how.cascade is not None:
-        raise EvalError(Fault("a cascade is drawn on one machine", "leave --fleet out, or name one of its judges"))
-
-
 async def plan_user_run_setup(eval: Eval, counted: SampleCounts, *, batch: bool = False) -> RunSetup:
     """How an eval is run; judges that cannot be asked, in a `batch` where that is wanted, are told of, and none is."""
     async with _open_run_connections_for_user(eval, None, None) as unpaid:
         setup = build_run_setup(eval, unpaid, counted.questions)
         if batch:
             refuse_run_without_batches(eval, setup.judges, unpaid)
-            await refuse_missing_batch_endpoints(setup.judges)
+            await refuse_missing_batch_endpoints_of_run(setup.judges)
         return setup
 
 
@@ -243,7 +245,7 @@ def narrow_user_eval(eval: Eval, options: RunOptions) -> Eval:
     if options.repeats is not None:
         eval = replace(eval, repeats=options.repeats)
     if options.budget is not None or options.for_width is not None:
-        eval = set_how_much_is_passed_on(eval, options.for_width, options.budget)
+        eval = plan_cascade_share_of_run(eval, options.for_width, options.budget)
     if options.selection.to_json() is not None:
         eval = replace(eval, samples=select_samples(eval.samples, options.selection))
     return eval
@@ -281,7 +283,7 @@ async def _execute_run_for_user(
             setup = build_run_setup(eval, connections, counted.questions)
             samples = RecheckedSamples(eval.samples, counted)
             # A new one is held from its beginning.
-            hold = store.hold_run(row["id"], process_holder_name()) if goes_on else store.begin_run(row)
+            hold = store.hold_run(row["id"], name_lock_process()) if goes_on else store.begin_run(row)
             stop_from_thread = partial(asyncio.get_running_loop().call_soon_threadsafe, course.stop_run)
             alive.enter_context(store.beat_for_run(hold, stop_from_thread))
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
@@ -290,7 +292,7 @@ async def _execute_run_for_user(
                 in_batches, show = ways.batch or store.batches.count_live(), partial(setattr, course, "waiting")
                 batches = open_run_batches(memory, setup.judges, connections, show, ways.batch) if in_batches else None
                 course.on_stop = partial(stop_asking_for_run, connections, batches)
-                load_draw = partial(load_cascade_draw, store, row["id"], setup, budget, goes_on=goes_on)
+                load_draw = partial(load_cascade_draw_of_run, store, row["id"], setup, budget, goes_on=goes_on)
                 draw = None if eval.how.cascade is None else load_draw(lambda: connections.spent, eval.how.cascade)
                 worker = RunWorker(setup, book, memory, makers, os.environ, secrets, line, batches, course=course)
                 execute = partial(execute_run, draw=draw) if fleet is None else fleet.execute_run
@@ -303,7 +305,7 @@ async def _execute_run_for_user(
                             raise
                     if eval.keep != "raw":
                         await drop_replies_to_the_end(worker)
-        why, needs_budget = explain_run_stop(course, memory, samples)
+        why, needs_budget = explain_stopped_run(course, memory, samples)
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
         ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
     if eval.keep != "raw":
@@ -345,16 +347,15 @@ def _begin_or_resume_user_run(
     if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
         return last, True
     began, secrets = datetime.now(UTC), collect_run_keys_to_hide(eval, os.environ)
+    until = {"seed": eval.how.seed, "looks": planned_looks(counted.samples)} if options.until_decided else None
     circumstances = {  # Whatever a run was begun with holds when it is resumed.
         "evenhand": __version__,
         "python": platform.python_version(),
         "fresh": options.fresh,
         # What another run has asked is taken over by the text of its requests, so in its orders.
-        BALANCED_ORDERS: eval.how.balance_orders and (last is None or has_balanced_orders(last)),
+        BALANCED_ORDERS: eval.how.balance_orders and (last is None or has_resumed_run_balanced_orders(last)),
         **({"batch": True} if options.batch else {}),
-        "until_decided": {"seed": eval.how.seed, "looks": planned_looks(counted.samples)}
-        if options.until_decided
-        else None,
+        "until_decided": until,
         "samples": counted.samples,
         "selection": options.selection.to_json(),
     }
@@ -362,8 +363,10 @@ def _begin_or_resume_user_run(
     assert isinstance(told, dict)
     source = secrets.remove_keys(eval.source)
     if eval.keep != "raw":
-        told = mask_kept_definition(told)
-        source = reduce_kept_source(source, eval.keep, holds_samples=not are_samples_from_file(eval.samples))
+        told = mask_definition_kept_by_run(told)
+        source = reduce_eval_source_kept_by_run(
+            source, eval.keep, holds_samples=not are_samples_from_file(eval.samples)
+        )
     return {
         "id": options.id or make_run_record_id(began),
         "name": eval.name,
@@ -378,7 +381,7 @@ def _begin_or_resume_user_run(
         "summary": None,
         "taken_from": last["id"] if last else None,
         "imported": None,
-        "holder": process_holder_name(),
+        "holder": name_lock_process(),
         "keep": eval.keep,
     }, False
 
@@ -391,4 +394,4 @@ def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: Sh
 
 def read_clock_for_user() -> str:
     """This moment in UTC, written so that it sorts."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return write_run_record_moment(time.time_ns() // 1_000_000)

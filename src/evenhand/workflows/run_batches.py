@@ -11,12 +11,12 @@ from evenhand.evals.eval_definition import Eval
 from evenhand.models.connections import Connections
 from evenhand.models.requests import ChainedModel
 from evenhand.runs.batches import RunBatches
-from evenhand.runs.live_batches import BatchFollower, BatchPace, describe_batch_counts
+from evenhand.runs.live_batches import RunBatchFollower, RunBatchPace, describe_run_batch_counts
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.store.store import Store
 
 if TYPE_CHECKING:
-    from evenhand.models.batch_endpoint import BatchEndpoint
+    from evenhand.models.batch_endpoint import ProviderBatchEndpoint
 
 POLL_VARIABLE = "EVENHAND_BATCH_SECONDS"
 
@@ -28,7 +28,7 @@ def refuse_run_without_batches(eval: Eval, judges: Sequence[ChainedModel], conne
     faults = []
     for judge in judges:
         price = connections.price(judge.name)
-        if judge.name not in open_batch_endpoints([judge]):
+        if judge.name not in open_batch_endpoints_of_run([judge]):
             hint = "--batch asks openai/NAME and anthropic/NAME, or a server that has batches as they do"
             faults.append(Fault("it has no batches", hint, where=judge.name))
         elif eval.budget is not None and eval.budget.money is not None and price and price.in_batch() is None:
@@ -38,10 +38,10 @@ def refuse_run_without_batches(eval: Eval, judges: Sequence[ChainedModel], conne
         raise JudgeError(*faults)
 
 
-async def refuse_missing_batch_endpoints(judges: Sequence[ChainedModel]) -> None:
+async def refuse_missing_batch_endpoints_of_run(judges: Sequence[ChainedModel]) -> None:
     """An error with all judges whose servers have no batches; each is asked once, and nothing is paid."""
     faults: list[Fault] = []
-    for endpoint in open_batch_endpoints(judges).values():
+    for endpoint in open_batch_endpoints_of_run(judges).values():
         try:
             await endpoint.refuse_missing()
         except JudgeError as error:
@@ -50,13 +50,13 @@ async def refuse_missing_batch_endpoints(judges: Sequence[ChainedModel]) -> None
         raise JudgeError(*faults)
 
 
-def open_batch_endpoints(judges: Sequence[ChainedModel]) -> dict[str, BatchEndpoint]:
+def open_batch_endpoints_of_run(judges: Sequence[ChainedModel]) -> dict[str, ProviderBatchEndpoint]:
     """The batch endpoints of the judges that are asked over HTTP, by name; decision models have none."""
-    from evenhand.models.batch_endpoint import BatchEndpoint  # They load aiohttp.
+    from evenhand.models.batch_endpoint import ProviderBatchEndpoint  # They load a client for HTTP.
     from evenhand.models.remote_model import RemoteModel
 
     remote = [one.model for one in judges if isinstance(one.model, RemoteModel) and not one.model.decides]
-    return {model.name: BatchEndpoint(model) for model in remote}
+    return {model.name: ProviderBatchEndpoint(model) for model in remote}
 
 
 def open_run_batches(
@@ -67,25 +67,25 @@ def open_run_batches(
     batch: bool,
 ) -> RunBatches:
     """The batches of a run; without `batch` only those that are under way."""
-    follower = BatchFollower(memory=memory, pace=read_batch_pace(), show=show)
-    endpoints = open_batch_endpoints(judges)
+    follower = RunBatchFollower(memory=memory, pace=read_batch_pace_from_environment(), show=show)
+    endpoints = open_batch_endpoints_of_run(judges)
     return RunBatches(follower=follower, ledger=connections.ledger, endpoints=endpoints, direct=not batch)
 
 
-def read_batch_pace() -> BatchPace:
+def read_batch_pace_from_environment() -> RunBatchPace:
     """How often batches are looked at, as the environment says."""
     text = os.environ.get(POLL_VARIABLE, "").strip()
     try:
-        seconds = float(text) if text else BatchPace().poll
+        seconds = float(text) if text else RunBatchPace().poll
     except ValueError:
         seconds = 0.0
     if not 0 < seconds < 3600:
         hint = "a number of seconds above 0 and below 3600, as in 10"
         raise EvalError(Fault(f"cannot be {text[:40]!r}", hint, where=f"environment variable {POLL_VARIABLE}"))
-    return BatchPace(poll=seconds)
+    return RunBatchPace(poll=seconds)
 
 
 def describe_run_batches(store: Store, run: str) -> str:
     """What a run has under way in batches, in words; "" where nothing is."""
     counts = store.batches.count_live().get(run)
-    return describe_batch_counts(counts) if counts is not None else ""
+    return describe_run_batch_counts(counts) if counts is not None else ""

@@ -13,7 +13,7 @@ from evenhand.evals.eval_definition import Eval
 from evenhand.judging.single_judge import Cascade
 from evenhand.model.scale import to_exact_fraction
 from evenhand.models.budget import Budget, Spending
-from evenhand.runs.cascade_draw import CascadeDraw
+from evenhand.runs.cascade_draw import RunCascadeDraw
 from evenhand.runs.setup import RunSetup
 from evenhand.stats.cascades import LEAST_DRAWN
 from evenhand.store.store import Store
@@ -21,7 +21,7 @@ from evenhand.store.store import Store
 Json = dict[str, Any]
 
 
-def set_how_much_is_passed_on(eval: Eval, for_width: float | None, budget: float | None) -> Eval:
+def plan_cascade_share_of_run(eval: Eval, for_width: float | None, budget: float | None) -> Eval:
     """The eval with another budget, and its cascade with a wanted width or, without one, that of the budget."""
     cascade = eval.how.cascade
     if for_width is not None and cascade is None:
@@ -36,14 +36,20 @@ def set_how_much_is_passed_on(eval: Eval, for_width: float | None, budget: float
     return replace(eval, how=replace(eval.how, cascade=passing))
 
 
-def refuse_cascade_until_decided(eval: Eval) -> None:
+def refuse_run_of_cascade_until_decided(eval: Eval) -> None:
     """An error where a run that may stop at any sample has a cascade."""
     if eval.how.cascade is not None:
         what = "a cascade sees all samples before it draws, and --until-decided stops before"
         raise EvalError(Fault(what, "leave one of them out; --for-width asks the strong judge no more than needed"))
 
 
-def load_cascade_draw(
+def refuse_run_of_cascade_on_fleet(eval: Eval) -> None:
+    """An error where a run on many machines has a cascade, which draws from what all of them have scored."""
+    if eval.how.cascade is not None:
+        raise EvalError(Fault("a cascade is drawn on one machine", "leave --fleet out, or name one of its judges"))
+
+
+def load_cascade_draw_of_run(
     store: Store,
     run: str,
     setup: RunSetup,
@@ -52,22 +58,22 @@ def load_cascade_draw(
     rule: Cascade,
     *,
     goes_on: bool,
-) -> CascadeDraw:
+) -> RunCascadeDraw:
     """What the cascade of a run passes on at random, with what earlier sittings have kept."""
     eval = setup.eval
 
-    def count_money_left() -> Decimal | None:
+    def count_budget_left_for_run() -> Decimal | None:
         if budget is None or budget.money is None:
             return None
         return budget.money - budget.paid - (spent().cost or Decimal(0))
 
-    draw = CascadeDraw(
+    draw = RunCascadeDraw(
         rule=rule,
         seed=eval.how.seed,
         control=eval.control,
         strong=eval.judges[-1],
         layer_weights=setup.build_eval_record().find_layer_weights(),
-        left=count_money_left,
+        left=count_budget_left_for_run,
         paid=lambda: store.call_facts(run),
     )
     for row in store.results(run) if goes_on else ():
@@ -75,7 +81,7 @@ def load_cascade_draw(
     return draw
 
 
-def plan_cascade(eval: Eval, samples: int, judges: list[Json]) -> tuple[Json | None, list[Json]]:
+def plan_cascade_of_run(eval: Eval, samples: int, judges: list[Json]) -> tuple[Json | None, list[Json]]:
     """What a plan can say of a cascade, and its judges with the strong one's calls reduced to those expected.
 
     What is near a threshold is known only once the cheap judge has answered: it is not counted. With a wanted width or

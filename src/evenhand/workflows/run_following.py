@@ -14,13 +14,14 @@ from typing import Any
 from evenhand.errors import BusyError
 from evenhand.models.connections import Connections
 from evenhand.models.server_answers import ServerProblem
-from evenhand.runs.live_batches import describe_batch_counts
+from evenhand.runs.live_batches import describe_run_batch_counts
 from evenhand.runs.tally import iter_failures_in_result_row
 from evenhand.store.reply_claims import BatchCounts
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
-from evenhand.workflows.run_batches import open_batch_endpoints
+from evenhand.workflows.run_batches import open_batch_endpoints_of_run
 from evenhand.workflows.service_runs import OVER, view_service_run
+from evenhand.workflows.stored_judges import open_run_judges
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
@@ -29,8 +30,8 @@ RATE_SECONDS = 60.0  # The rate is that of the last minute.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFollowing:
-    """A run as it stands now; samples are counted, None is what nobody knows."""
+class RunFollowingView:
+    """A run as it stands now; samples are counted, once for each repeat, and None is what nobody knows."""
 
     id: str
     name: str
@@ -39,6 +40,7 @@ class RunFollowing:
     started: str | None
     done: int
     total: int | None
+    repeats: int
     unscored: int  # Outputs without a score.
     failures: Mapping[str, int]  # By kind, of the first ones that failed.
     cost: float | None
@@ -61,14 +63,14 @@ class RunFollowing:
 
 
 @dataclass(slots=True)
-class RunFollower:
+class FollowRunWorkflow:
     """Looks at a run again and again; how fast it is shows between two looks."""
 
     store: Store
     run: str
     _seen: list[tuple[float, int]] = field(default_factory=list)
 
-    def look(self) -> RunFollowing:
+    def look(self) -> RunFollowingView:
         """The run now."""
         found = view_run_following(self.store, self.run)
         self._seen = [one for one in self._seen if found.at - one[0] <= RATE_SECONDS]
@@ -79,17 +81,19 @@ class RunFollower:
         return replace(found, rate=rate, seconds_left=left)
 
 
-def view_run_following(store: Store, run: str) -> RunFollowing:
+def view_run_following(store: Store, run: str) -> RunFollowingView:
     """A run as it stands; its rate is that since it started."""
     view = view_service_run(store, run)
     row = store.find_run(view["id"]) if view["started"] is not None else None
     progress: Json = view["progress"] or {}
     counts = store.rows.count_result_states(view["id"])
-    done, total = _count_samples(progress, counts, row)
+    setup: Json = {} if row is None else json.loads(row["setup"])
+    repeats = int(setup.get("frame", {}).get("repeats") or 1)
+    done, total = _count_followed_samples(progress, counts, setup, repeats)
     at = store.now().timestamp()
-    seconds = None if row is None else _count_seconds(row, at)
+    seconds = None if row is None else _count_followed_seconds(row, at)
     rate = done / seconds if seconds and done and view["state"] == "running" else None
-    return RunFollowing(
+    return RunFollowingView(
         id=view["id"],
         name=view["name"],
         state=view["state"],
@@ -97,8 +101,9 @@ def view_run_following(store: Store, run: str) -> RunFollowing:
         started=view["started"],
         done=done,
         total=total,
+        repeats=repeats,
         unscored=sum(count for (_, state), count in counts.items() if state != "scored"),
-        failures=_count_failure_kinds(store, view["id"]),
+        failures=_count_followed_failures(store, view["id"]),
         cost=progress.get("cost", view["cost"]),
         tokens=progress.get("tokens"),
         is_requested=store.requests.find_run(view["id"]) is not None,
@@ -109,24 +114,25 @@ def view_run_following(store: Store, run: str) -> RunFollowing:
     )
 
 
-def _count_samples(progress: Json, counts: Mapping[tuple[str, str], int], row: Row | None) -> tuple[int, int | None]:
+def _count_followed_samples(
+    progress: Json, counts: Mapping[tuple[str, str], int], setup: Json, repeats: int
+) -> tuple[int, int | None]:
     """How many samples are done, and of how many; a run that was started elsewhere is counted by its results."""
-    if row is None:
+    if not setup:
         return (progress["done"], progress["total"]) if progress else (0, None)
-    setup = json.loads(row["setup"])
-    frame = setup["frame"]
-    each = max(1, len(frame["variants"]) * int(frame.get("repeats") or 1))
-    stored = sum(counts.values()) // each
+    stored = sum(counts.values()) // max(1, len(setup["frame"]["variants"]))
     # A run that is taken up counts from the beginning what is stored already.
-    return (max(progress["done"], stored), progress["total"]) if progress else (stored, setup.get("samples"))
+    if progress:
+        return max(progress["done"], stored), progress["total"]
+    return stored, None if setup.get("samples") is None else setup["samples"] * repeats
 
 
-def _count_seconds(row: Row, at: float) -> float:
+def _count_followed_seconds(row: Row, at: float) -> float:
     end = datetime.fromisoformat(row["ended"]).timestamp() if row["ended"] and row["state"] != "running" else at
     return max(0.0, end - datetime.fromisoformat(row["started"]).timestamp())
 
 
-def _count_failure_kinds(store: Store, run: str) -> dict[str, int]:
+def _count_followed_failures(store: Store, run: str) -> dict[str, int]:
     found: Counter[str] = Counter()
     for row in store.rows.list_unscored_results(run, FAILURES_LOOKED_AT):
         found.update({kind for kind, _ in iter_failures_in_result_row(row, json.loads(row["content"]))})
@@ -137,7 +143,7 @@ MOST_FAILED_LOOKS = 30  # In a row.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WatchedRun:
+class WatchedRunView:
     """A run at one look."""
 
     id: str
@@ -151,7 +157,7 @@ class WatchedRun:
     @property
     def under_way(self) -> str:
         """What is in batches, in words."""
-        return describe_batch_counts(self.counts)
+        return describe_run_batch_counts(self.counts)
 
     @property
     def is_last(self) -> bool:
@@ -159,7 +165,7 @@ class WatchedRun:
         return self.state != "running" and (self.state == "finished" or self.over >= self.counts.batches)
 
 
-async def watch_run(store: StoreLike, run: str, *, every: float = 10.0) -> AsyncIterator[WatchedRun]:
+async def watch_run(store: StoreLike, run: str, *, every: float = 10.0) -> AsyncIterator[WatchedRunView]:
     """A run again and again, until it is over or can only be resumed. Where nobody works on it, providers are asked."""
     failures = 0
     with open_user_store(store) as opened:
@@ -167,7 +173,7 @@ async def watch_run(store: StoreLike, run: str, *, every: float = 10.0) -> Async
         async with Connections(os.environ) as connections:
             while True:
                 try:
-                    found = await _look_at_run(opened, id, connections)
+                    found = await _look_at_followed_run(opened, id, connections)
                     failures = 0
                     yield found
                     if found.is_last:
@@ -179,23 +185,23 @@ async def watch_run(store: StoreLike, run: str, *, every: float = 10.0) -> Async
                 await asyncio.sleep(every)
 
 
-async def _look_at_run(store: Store, id: str, connections: Connections) -> WatchedRun:
+async def _look_at_followed_run(store: Store, id: str, connections: Connections) -> WatchedRunView:
     following = view_run_following(store, id)
     counts, over = store.batches.count_live().get(id, BatchCounts()), 0
     if following.is_over and following.state != "finished" and counts.batches:
-        counts, over = await _look_at_providers(store, id, connections)
-    return WatchedRun(
+        counts, over = await _look_at_followed_providers(store, id, connections)
+    return WatchedRunView(
         id=id,
         name=following.name,
         state=following.state,
-        done=following.done,
-        total=following.total,
+        done=following.done // following.repeats,
+        total=None if following.total is None else following.total // following.repeats,
         counts=counts,
         over=over,
     )
 
 
-async def _look_at_providers(store: Store, run: str, connections: Connections) -> tuple[BatchCounts, int]:
+async def _look_at_followed_providers(store: Store, run: str, connections: Connections) -> tuple[BatchCounts, int]:
     """What a run has in batches as their providers tell, and how many batches are over; nothing is changed.
 
     One that may never have been created counts as over: only who resumes the run can look for it.
@@ -206,7 +212,8 @@ async def _look_at_providers(store: Store, run: str, connections: Connections) -
         if row["provider_id"] is None:
             over += 1
             continue
-        endpoint = open_batch_endpoints([connections.open(row["judge"])])[row["judge"]]
+        asked = open_run_judges(connections, store.find_run(run), [row["judge"]])
+        endpoint = open_batch_endpoints_of_run(asked)[row["judge"]]
         view = await endpoint.look(row["provider_id"])
         if isinstance(view, ServerProblem):
             if view.kind not in ("busy", "absent"):

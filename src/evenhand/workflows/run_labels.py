@@ -29,7 +29,7 @@ def load_run_labels(store: Store, table: RunTable, labels: LabelSource) -> tuple
     return read_human_labels(text, "labels", table)
 
 
-def make_no_labels_error(run: str) -> InputError:
+def make_no_run_labels_error(run: str) -> InputError:
     """That no labels are given, and none are kept with a run."""
     return InputError(Fault(f"no labels are kept with run {run}", "name a file: --labels labels.jsonl"))
 

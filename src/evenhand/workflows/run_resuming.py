@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
-from evenhand.compare.setup_differences import list_run_differences
+from evenhand.compare.setup_differences import list_compared_run_differences
 from evenhand.compare.stopping import EarlyVerdictRule
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.sample import EvalSample
@@ -25,12 +25,12 @@ from evenhand.judging.open_judge import (
 from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
-from evenhand.models.model_names import is_decision_model
+from evenhand.models.model_names import is_decision_model_name
 from evenhand.models.requests import EMBEDDED
 from evenhand.runs.batches import RunBatches
 from evenhand.runs.cascade_draw import StopRunOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_replies_unneeded_by_run
-from evenhand.runs.kept_texts import is_output_kept_raw
+from evenhand.runs.kept_texts import is_output_of_run_kept_raw
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import read_run_eval_record
 from evenhand.runs.setup import RunSetup
@@ -67,22 +67,22 @@ def begin_run_progress_for_user(
     )
 
 
-def has_balanced_orders(row: Row) -> bool:
+def has_resumed_run_balanced_orders(row: Row) -> bool:
     """Whether the reviewers of a run see outputs in balanced orders; those of older runs drew each its own."""
     return bool(json.loads(row["setup"]).get(BALANCED_ORDERS))
 
 
-def keep_orders_of_run(setup: RunSetup, row: Row) -> RunSetup:
+def keep_orders_of_resumed_run(setup: RunSetup, row: Row) -> RunSetup:
     """The setup with the orders that a run was begun with: in others, what is answered would be asked again."""
     eval = setup.eval
-    how = replace(eval.how, balance_orders=eval.how.balance_orders and has_balanced_orders(row))
+    how = replace(eval.how, balance_orders=eval.how.balance_orders and has_resumed_run_balanced_orders(row))
     return replace(setup, eval=replace(eval, how=how))
 
 
 def explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
     """Why the run that was to be resumed cannot be: what changed since."""
     setups = (json.loads(one["setup"]) for one in (store.find_run(row["taken_from"]), row))
-    parts = list_run_differences(*setups)
+    parts = list_compared_run_differences(*setups)
     more = [f"{len(parts) - MOST_CHANGES} more"] if len(parts) > MOST_CHANGES else []
     changed = "; ".join([*parts[:MOST_CHANGES], *more])
     taken = "this is a new run that takes over what stayed the same"
@@ -112,7 +112,7 @@ def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, lin
         rows = (row for row in store.list_outputs(line[0]) if row["variant"] in asked)
         made = {row["key"]: json.loads(row["content"]) for row in rows}
         earlier = store.rows.find_outputs(list(made), line[1:])
-        taken = [key for key, row in earlier.items() if is_output_kept_raw(row["content"])]
+        taken = [key for key, row in earlier.items() if is_output_of_run_kept_raw(row["content"])]
         for output in (output for key, output in made.items() if key not in taken):
             paid += read_kept_amount(output["cost"] or 0)
             used += (output.get("input_tokens") or 0) + (output.get("output_tokens") or 0)
@@ -140,7 +140,7 @@ async def drop_replies_to_the_end(worker: RunWorker) -> None:
         raise asyncio.CancelledError
 
 
-def explain_run_stop(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
+def explain_stopped_run(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:
     """Why a run ends before all is done, "" where it does not, and whether it goes on only with a larger budget."""
     if samples.changed:
         return SAMPLES_CHANGED, False
@@ -169,7 +169,7 @@ def list_notes_before_run(eval: Eval, counted: SampleCounts) -> list[str]:
 
 def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
     """The criteria of an eval that its judges cannot answer, whatever the outputs."""
-    if not eval.rubrics or any(name != EMBEDDED and not is_decision_model(name) for name in eval.judges):
+    if not eval.rubrics or any(name != EMBEDDED and not is_decision_model_name(name) for name in eval.judges):
         return ()
     known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
     given = {"has_reference": any(one.reference for one in known), "has_context": any(one.context for one in known)}
@@ -188,7 +188,7 @@ def warn_user_of_eval_without_normalising(eval: Eval) -> str:
     known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
     most = dict.fromkeys(eval.judges, len(eval.variants))
     if known and not any(rubric.method.panel.self_votes for rubric in rubrics):
-        authors = [[_find_output_author(eval, sample, name) for name in eval.variants] for sample in known]
+        authors = [[_find_author_near_judges(eval, sample, name) for name in eval.variants] for sample in known]
         most = {judge: max(len(eval.variants) - one.count(judge) for one in authors) for judge in eval.judges}
     few = [judge for judge, outputs in most.items() if outputs < LEAST_TO_NORMALISE]
     if not few:
@@ -209,12 +209,12 @@ def warn_user_of_eval_without_normalising(eval: Eval) -> str:
 def warn_user_of_authors_near_judges(eval: Eval) -> str:
     """What to say where outputs name an author that is a judge under another name; else nothing."""
     known = islice(eval.samples, SAMPLES_FOR_LIMITS)
-    authors = dict.fromkeys(_find_output_author(eval, sample, name) for sample in known for name in eval.variants)
+    authors = dict.fromkeys(_find_author_near_judges(eval, sample, name) for sample in known for name in eval.variants)
     near = {author: suggest_judge_for_author(author, eval.judges) for author in authors if author}
     told = [f"{author!r} (did you mean {judge!r}?)" for author, judge in near.items() if judge]
     return f"no judge is called {join_names(told)}: a judge is kept from its own outputs by its name" if told else ""
 
 
-def _find_output_author(eval: Eval, sample: EvalSample, variant: str) -> str | None:
+def _find_author_near_judges(eval: Eval, sample: EvalSample, variant: str) -> str | None:
     maker, recorded = eval.variants[variant], sample.outputs.get(variant)
     return maker.model if isinstance(maker, ModelVariant) else recorded.author if recorded else None

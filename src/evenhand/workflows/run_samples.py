@@ -15,11 +15,11 @@ from evenhand.errors import Fault, StoreError
 from evenhand.guards.personal_data import build_personal_text_mask, mask_data
 from evenhand.report.report_data import load_report_sample
 from evenhand.runs.columns import join_run_result_rows, load_run_columns
-from evenhand.runs.notable import SampleMove, find_moved_samples
+from evenhand.runs.notable import SampleMoveBetweenRuns, find_samples_moved_between_runs
 from evenhand.runs.sample_ranking import (
     RankedSample,
+    RunSampleRanking,
     SampleOrder,
-    SampleRanking,
     SampleState,
     rank_run_samples,
 )
@@ -59,6 +59,7 @@ class SamplePage:
     samples: tuple[ListedSample, ...]
     found: int
     total: int
+    without_result: int  # Of all: a run that was stopped has read them, and no more.
     variants: tuple[str, ...]
 
 
@@ -66,12 +67,12 @@ class SamplePage:
 class RankedRun:
     """The ranking of a run, and what holds for all of its samples."""
 
-    ranking: SampleRanking
+    ranking: RunSampleRanking
     masks: bool  # Whether personal data is hidden in what is shown of it.
 
 
 @dataclass(slots=True)
-class RankedRuns:
+class LoadedRunRankings:
     """The rankings of the runs that were looked at last; finished runs do not change."""
 
     _kept: OrderedDict[tuple[str, ...], RankedRun] = field(default_factory=OrderedDict)
@@ -86,7 +87,7 @@ class RankedRuns:
         key = self._name_run(store, row)
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = _rank_stored_run(store, row)
+                self._kept[key] = _load_run_ranking(store, row)
             self._kept.move_to_end(key)
             while len(self._kept) > RANKINGS_KEPT:
                 self._kept.popitem(last=False)
@@ -97,7 +98,7 @@ class RankedRuns:
         return str(store.address), row["id"], row["ended"] or ""
 
 
-RANKED_RUNS = RankedRuns()
+RANKED_RUNS = LoadedRunRankings()
 
 
 @with_opened_user_store
@@ -109,29 +110,30 @@ def list_run_samples(store: Store, run: str, asked: SampleQuestion = SampleQuest
     places = ranked.ranking.choose_samples(asked.order, asked.state, among)
     shown = [ranked.ranking.describe_sample(place) for place in places[asked.skip : asked.skip + asked.most]]
     rows = {one["position"]: one for one in store.rows.list_samples_at(row["id"], [one.position for one in shown])}
-    samples = [_add_sample_texts(one, rows[one.position], masks=ranked.masks) for one in shown]
+    samples = [_load_sample_texts(one, rows[one.position], masks=ranked.masks) for one in shown]
     return SamplePage(
         samples=tuple(samples),
         found=len(places),
         total=len(ranked.ranking.samples),
+        without_result=int((ranked.ranking.results == 0).sum()),
         variants=ranked.ranking.variants,
     )
 
 
 @with_opened_user_store
-def are_samples_at_hand(store: Store, run: str) -> bool:
+def can_load_run_samples(store: Store, run: str) -> bool:
     """Whether a page of samples of a run can be listed at once, without working out the ranking first."""
     return RANKED_RUNS.has_ranked_run(store, store.find_run(run))
 
 
-def _rank_stored_run(store: Store, row: Row) -> RankedRun:
+def _load_run_ranking(store: Store, row: Row) -> RankedRun:
     table = load_run_columns(store, row["id"])
     gates = dict.fromkeys(table.layers, DEFAULT_LAYER_GATE) | table.frame.list_layer_gates(table.layers)
     ranking = rank_run_samples(table, gates, store.rows.list_positions(row["id"]))
     return RankedRun(ranking, "personal" in table.frame.guards)
 
 
-def _add_sample_texts(ranked: RankedSample, row: Row, *, masks: bool) -> ListedSample:
+def _load_sample_texts(ranked: RankedSample, row: Row, *, masks: bool) -> ListedSample:
     content: Any = {"id": ranked.id, **json.loads(row["content"])}
     if masks:
         content = mask_data(content, build_personal_text_mask([content.get("input") or ""]))
@@ -141,7 +143,7 @@ def _add_sample_texts(ranked: RankedSample, row: Row, *, masks: bool) -> ListedS
 
 
 @with_opened_user_store
-def find_run_sample(store: Store, run: str, id: str) -> int:
+def load_run_sample_row(store: Store, run: str, id: str) -> int:
     """The position of the sample of an id."""
     position = store.rows.find_sample_position(store.find_run(run)["id"], id)
     if position is None:
@@ -160,7 +162,7 @@ class SampleNeighbours:
 
 
 @with_opened_user_store
-def find_sample_neighbours(store: Store, run: str, position: int, order: SampleOrder = "attention") -> SampleNeighbours:
+def load_sample_neighbours(store: Store, run: str, position: int, order: SampleOrder = "attention") -> SampleNeighbours:
     """The samples beside one in an order; by default that in which they deserve a look."""
     ranked = RANKED_RUNS.find_ranked_run(store, store.find_run(run))
     positions = ranked.ranking.list_positions(order)
@@ -184,10 +186,10 @@ def load_run_sample(store: Store, run: str, position: int) -> tuple[Json, Json]:
 MOST_MOVED_SAMPLES = 12
 
 
-def list_moved_samples(found: CompareResult, most: int = MOST_MOVED_SAMPLES) -> dict[str, list[SampleMove]]:
+def load_moved_samples(found: CompareResult, most: int = MOST_MOVED_SAMPLES) -> dict[str, list[SampleMoveBetweenRuns]]:
     """For each treatment, by its name, the samples that differ most from the control."""
     sides = (found.control, *found.treatments)
     if len(sides) < 2:
         return {}
     pairs = join_run_result_rows([side.member for side in sides])
-    return {side.name: find_moved_samples(pairs, place, most) for place, side in enumerate(sides) if place}
+    return {side.name: find_samples_moved_between_runs(pairs, place, most) for place, side in enumerate(sides) if place}

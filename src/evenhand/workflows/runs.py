@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
 from io import BytesIO
+from itertools import islice
 from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from evenhand.errors import Fault, InputError, StoreError, make_unwritable_file_error
+from evenhand.errors import EvenhandError, Fault, InputError, StoreError, make_unwritable_file_error
 from evenhand.files.private_files import open_private_bytes_file
 from evenhand.models.recording import model_reply_from_json
 from evenhand.report.report_data import build_report_data
 from evenhand.runs.run_record import RunEvalRecord, find_kept_result_composite, read_run_eval_record
+from evenhand.runs.stored_judgments import find_run_rubric_for_tag, restore_run_rubric
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_rows import CollectedRuns
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
-from evenhand.workflows.imported_runs import refuse_unreadable_parts
+from evenhand.workflows.audit import audit_run
 from evenhand.workflows.report import load_run_report, load_user_report_head
 from evenhand.workflows.run_batches import describe_run_batches
+from evenhand.workflows.sensitivity import report_sensitivity_for_user
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 
 Json = dict[str, Any]
@@ -201,11 +204,11 @@ def _summarise_run_imported_by_user(store: Store, id: str) -> None:
     """Work out from its rows what an imported run says of itself; one that cannot be read is refused."""
     try:
         row = store.find_run(id)
-        refuse_imported_contradictions(store, row)
+        refuse_imported_run_contradictions(store, row)
         head = load_user_report_head(store, row)
         for _ in build_report_data(store, row, head)[1]:  # Every row is read once, as a report will.
             pass
-        refuse_unreadable_parts(store, row)
+        refuse_unreadable_imported_run(store, row)
         for call in store.calls(id):
             if call["reply"] is not None:
                 model_reply_from_json(json.loads(call["reply"]))
@@ -235,37 +238,37 @@ def collect_unfinished_runs(store: Store, days: int) -> CollectedRuns:
 LOWEST, HIGHEST = Fraction(1), Fraction(5)
 
 
-def refuse_imported_contradictions(store: Store, run: Row) -> None:
+def refuse_imported_run_contradictions(store: Store, run: Row) -> None:
     """Refuse a run whose samples, results and scores cannot all be true."""
     setup = json.loads(run["setup"])
     frame = read_run_eval_record(setup["frame"])
     ids = {row["position"]: row["id"] for row in store.samples(run["id"])}
     if len(set(ids.values())) != len(ids):
-        raise _contradiction("has a sample twice")
+        raise _make_imported_run_error("has a sample twice")
     whole = run["state"] == "finished" and setup.get("until_decided") is None
-    _refuse_other_sample_count(setup.get("samples"), len(ids), run["state"], whole=whole)
+    _refuse_imported_run_sample_count(setup.get("samples"), len(ids), run["state"], whole=whole)
     found = set()
     for row in store.results(run["id"]):
         where = f"sample {ids.get(row['position'], row['position'])!r}, variant {row['variant']!r}"
         if row["position"] not in ids or row["variant"] not in frame.variants or row["repeat"] >= frame.repeats:
-            raise _contradiction(f"has a result that belongs to nothing in it ({where})")
+            raise _make_imported_run_error(f"has a result that belongs to nothing in it ({where})")
         found.add((row["position"], row["variant"], row["repeat"]))
-        if why := _find_result_contradiction(row, json.loads(row["content"]), frame):
-            raise _contradiction(f"has a result whose {why} ({where})")
+        if why := _find_imported_run_contradiction(row, json.loads(row["content"]), frame):
+            raise _make_imported_run_error(f"has a result whose {why} ({where})")
     due = len(ids) * len(frame.variants) * frame.repeats
     if whole and len(found) != due:
-        raise _contradiction(f"has {len(found)} results of a finished run with {due}")
+        raise _make_imported_run_error(f"has {len(found)} results of a finished run with {due}")
 
 
-def _refuse_other_sample_count(told: object, there: int, state: str, *, whole: bool) -> None:
+def _refuse_imported_run_sample_count(told: object, there: int, state: str, *, whole: bool) -> None:
     if type(told) is not int:
         if told is not None or state == "finished":
-            raise _contradiction("does not say how many samples its run had")
+            raise _make_imported_run_error("does not say how many samples its run had")
     elif there > told or (whole and there != told):
-        raise _contradiction(f"has {there} samples, and its run is said to have had {told}")
+        raise _make_imported_run_error(f"has {there} samples, and its run is said to have had {told}")
 
 
-def _find_result_contradiction(row: Row, content: Json, frame: RunEvalRecord) -> str:
+def _find_imported_run_contradiction(row: Row, content: Json, frame: RunEvalRecord) -> str:
     """What in a result does not follow from the rest of it; empty where all does."""
     composite = None if row["composite"] is None else read_kept_fraction(row["composite"])
     if (row["state"] == "scored") != (composite is not None):
@@ -277,9 +280,9 @@ def _find_result_contradiction(row: Row, content: Json, frame: RunEvalRecord) ->
     if plain is not shown and not frame.composite.needs_all_outputs:
         return "composite was adjusted, and its eval adjusts none"
     for one in (shown, plain):
-        if any(not LOWEST <= score <= HIGHEST for score in _read_known_layers(one).values()):
+        if any(not LOWEST <= score <= HIGHEST for score in _read_imported_run_layers(one).values()):
             return "layers are not on 1 to 5"
-    known = _read_known_layers(plain)
+    known = _read_imported_run_layers(plain)
     if (plain["composite"] is None) != (composite is None) or (composite is not None and not known):
         return "composite does not fit its layers"
     if composite is None:
@@ -292,9 +295,53 @@ def _find_result_contradiction(row: Row, content: Json, frame: RunEvalRecord) ->
     return "composite is not the mean of its layers" if mean != read_kept_fraction(plain["composite"]) else ""
 
 
-def _read_known_layers(scores: Json) -> dict[str, Fraction]:
+def _read_imported_run_layers(scores: Json) -> dict[str, Fraction]:
     return {name: read_kept_fraction(one) for name, one in scores["layers"].items() if one is not None}
 
 
-def _contradiction(what: str) -> StoreError:
+def _make_imported_run_error(what: str) -> StoreError:
     return StoreError(Fault(what, "export the run again; nothing was changed here", where="the file"))
+
+
+_TEXT, _MAYBE_TEXT, _NUMBER = (str,), (str, type(None)), (int, float, type(None))
+# Every field of a judgment that a command reads, and what it may be.
+_JUDGMENT: dict[str, tuple[type, ...]] = {
+    "judge": _TEXT, "output": _TEXT, "criterion": _TEXT, "score": (*_NUMBER, bool), "band": _MAYBE_TEXT,
+    "why_not": _MAYBE_TEXT, "reason": _MAYBE_TEXT, "evidence": (list,), "absent": (list,), "from_trace": (list,),
+    "feedback": _MAYBE_TEXT, "spread": (dict, type(None)), "exact": _MAYBE_TEXT,
+}  # fmt: skip
+_QUOTE: dict[str, tuple[type, ...]] = {"text": _TEXT, "start": (int, type(None)), "end": (int, type(None))}
+
+
+def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
+    """Rebuild what later commands rebuild: rubrics, judgments, the audit and the weights of a run.
+
+    What they refuse in words of their own, such as a run with too few samples, is no fault of the file.
+    """
+    setup = json.loads(run["setup"])
+    for tag, kept in setup["rubrics"].items():
+        with suppress(EvenhandError):
+            restore_run_rubric(kept)
+        with suppress(EvenhandError):
+            find_run_rubric_for_tag(setup, tag)
+    found = ((row, wrong) for row in store.results(run["id"]) for wrong in _list_wrong_fields_of_imported_run(row))
+    for row, wrong in islice(found, 1):
+        what = f"has a judgment whose {wrong} cannot be (position {row['position']}, variant {row['variant']!r})"
+        raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file"))
+    with suppress(EvenhandError):
+        audit_run(store, run["id"])
+    with suppress(EvenhandError):
+        report_sensitivity_for_user(store, run)
+
+
+def _list_wrong_fields_of_imported_run(row: Row) -> Iterator[str]:
+    """The names of fields in the judgments of a result that are not what they are in a run of ours."""
+    for one in json.loads(row["content"])["judgments"]:
+        yield from (name for name, kinds in _JUDGMENT.items() if name in one and type(one[name]) not in kinds)
+        yield from (name for name in ("judge", "criterion", "exact") if name not in one)
+        for quote in one.get("evidence", ()):
+            yield from (f"evidence {name}" for name, kinds in _QUOTE.items() if type(quote.get(name)) not in kinds)
+        for name in ("absent", "from_trace"):
+            yield from (name for text in one.get(name, ()) if type(text) is not str)
+        if one.get("exact") is not None:
+            read_kept_fraction(one["exact"])

@@ -22,7 +22,7 @@ from evenhand.files.answers import (
 )
 from evenhand.files.methods import override_rubric_file_fields
 from evenhand.files.rubrics import load_rubric
-from evenhand.judging.reading.reply_text import scan_json_values
+from evenhand.judging.reading.reply_text import scan_json_values_in_reply
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Answers, Review, Scorecard, Scores
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
@@ -98,10 +98,16 @@ def score_file(
         from evenhand.workflows.subjects import store_subject_evaluation  # A store takes as long to load as all else.
 
         evaluation = store_subject_evaluation(store, subject, scores)
+    # What such a flag would take off is not known: the score may be too high, so the output does not pass.
+    unknown = [
+        f"{one.id}: found the red flag {id!r}, which the rubric does not have"
+        for one in _list_user_outputs(read)
+        for id in one.unknown_red_flags
+    ]
     return ScoredFile(
         scores=scores,
-        shortfalls=limits.list_shortfalls(scores),
-        exit_code=limits.exit_code(scores),
+        shortfalls=(*limits.list_shortfalls(scores), *unknown),
+        exit_code=1 if unknown else limits.exit_code(scores),
         evaluation=evaluation,
         ignored=tuple(f"{one.id}: {note}" for one in _list_user_outputs(read) for note in one.ignored),
     )
@@ -118,7 +124,9 @@ LONGEST_REPLY = 1_000_000  # A longer text is no reply but a file of another kin
 def _read_user_answers(text: str, rubric: Rubric, where: str) -> OutputAnswers | ReviewAnswers:
     """Answers as JSON or JSONL; in a reviewer's whole reply they are its last block of JSON that holds answers."""
     if len(text) <= LONGEST_REPLY and text.strip() and text.lstrip()[0] not in "{[":
-        blocks = [one for one in scan_json_values(text).values if one.complete and _holds_user_answers(one.data)]
+        blocks = [
+            one for one in scan_json_values_in_reply(text).values if one.complete and _holds_user_answers(one.data)
+        ]
         end = blocks[-1].end if blocks else 0
         start = end
         for block in reversed(blocks):

@@ -37,7 +37,7 @@ from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import RunRecorder
 from evenhand.runs.setup import build_run_setup, collect_run_keys_to_hide, digest_run_parts
 from evenhand.store.rows import Row, RowBatch, to_stored_json
-from evenhand.store.run_holds import RunHold, process_holder_name
+from evenhand.store.run_holds import RunHold, name_lock_process
 from evenhand.store.store import Store
 from evenhand.workflows.judge import JudgesLike
 from evenhand.workflows.report import load_run_report, load_user_report_head
@@ -223,7 +223,7 @@ def _build_user_test_run_row(entries: Sequence[SessionJson], began: datetime) ->
         "summary": None,
         "taken_from": None,
         "imported": None,
-        "holder": process_holder_name(),
+        "holder": name_lock_process(),
         "keep": "raw",
     }
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from evenhand.compare.sensitivity import encode_compared_weight_sensitivity, measure_sensitivity
 from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
+from evenhand.evals.eval_scoring import SAMPLE_RUBRIC_PREFIX
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -21,7 +23,17 @@ def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, sp
     """What becomes of the ranking of a run's variants under other weights."""
     row = store.find_run(run)
     rubrics = json.loads(row["setup"])["rubrics"]
-    return measure_sensitivity(load_run_columns(store, row["id"]), rubrics, draws=draws, seed=seed, spread=spread)
+    table, tags = load_run_columns(store, row["id"]), _read_rubric_tags(store, row["id"], rubrics)
+    return measure_sensitivity(table, rubrics, tags=tags, draws=draws, seed=seed, spread=spread)
+
+
+def _read_rubric_tags(store: Store, run: str, rubrics: Mapping[str, Any]) -> list[str]:
+    """By sample, the tag under which the eval has its rubric; nothing where one rubric scored all."""
+    if len(rubrics) < 2:
+        return []
+    tags = (json.loads(sample["content"]).get("tags", ()) for sample in store.samples(run))
+    known = {key for key in rubrics if not key.startswith(SAMPLE_RUBRIC_PREFIX)}
+    return [next((tag for tag in own if tag in known), "") for own in tags]
 
 
 # Weightings; and samples times weightings, for a report that opens at once.
@@ -32,8 +44,10 @@ def report_sensitivity_for_user(store: Store, run: Row) -> Json | None:
     """None where there is no ranking, or nothing that could be weighed otherwise."""
     table = load_run_columns(store, run["id"])
     draws = max(100, min(MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES // max(1, len(table.samples))))
+    rubrics = json.loads(run["setup"])["rubrics"]
+    tags = _read_rubric_tags(store, run["id"], rubrics)
     try:
-        found = measure_sensitivity(table, json.loads(run["setup"])["rubrics"], draws=draws, seed=run["seed"])
+        found = measure_sensitivity(table, rubrics, tags=tags, draws=draws, seed=run["seed"])
     except InputError:
         return None
     return encode_compared_weight_sensitivity(found)

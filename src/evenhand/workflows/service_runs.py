@@ -20,14 +20,14 @@ from typing import Any
 
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError
 from evenhand.models.budget import Spending
-from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.models.hidden_keys import collect_api_keys_to_hide
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import RunProgress
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.run import RunOptions, RunResult, check_user_run, plan_user_run_setup, run
-from evenhand.workflows.sent_inputs import parse_sent_eval
+from evenhand.workflows.sent_inputs import parse_eval_for_service
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 LOG = logging.getLogger("evenhand.service")
@@ -41,7 +41,7 @@ OVER = ("finished", "stopped", "failed", "killed")  # States in which nothing ha
 
 
 @dataclass(slots=True)
-class ServiceRunControl:
+class RunWorkflowControl:
     """Stops a run that is carried out in another thread, so that it can go on later."""
 
     closing: bool = False
@@ -77,9 +77,9 @@ class ServiceRunControl:
 
 async def create_service_run(store: Store, fields: Mapping[str, Any], options: Mapping[str, Any]) -> str:
     """Keep a run to be carried out soon; its id. What could not be run is refused now, and nothing is asked."""
-    hidden = await asyncio.to_thread(collect_keys_to_hide(os.environ).remove_from_data, dict(fields))
+    hidden = await asyncio.to_thread(collect_api_keys_to_hide(os.environ).remove_from_data, dict(fields))
     assert isinstance(hidden, dict)
-    eval, counted = check_user_run(parse_sent_eval(hidden), _read_run_options(options))
+    eval, counted = check_user_run(parse_eval_for_service(hidden), _read_run_options(options))
     await plan_user_run_setup(eval, counted)
     now = store.now()
     id = make_run_record_id(now)
@@ -94,7 +94,7 @@ def list_due_runs(store: Store) -> list[str]:
     return [id for id in store.requests.list_due_runs() if not _is_begun_run_held(store, id)]
 
 
-def carry_out_run(store: Store, id: str, control: ServiceRunControl, limits: SharedLimits | None = None) -> None:
+def carry_out_run(store: Store, id: str, control: RunWorkflowControl, limits: SharedLimits | None = None) -> None:
     """Carry out a run, or go on with it, until it is finished, stopped, or this worker is to end."""
     request = store.requests.find_run(id)
     if request is None or request["state"] not in ("due", "stopping"):
@@ -106,7 +106,7 @@ def carry_out_run(store: Store, id: str, control: ServiceRunControl, limits: Sha
     try:
         options = _read_run_options(content["options"], place=store.address, id=id)
         watch = partial(_watch_service_run, store, id, control)
-        result = asyncio.run(run(parse_sent_eval(content["eval"]), options=options, watch=watch, shared=limits))
+        result = asyncio.run(run(parse_eval_for_service(content["eval"]), options=options, watch=watch, shared=limits))
     except StoreError:
         raise  # Another worker has it, or the store cannot be written now: it stays due.
     except EvenhandError as error:
@@ -211,7 +211,7 @@ def _is_begun_run_held(store: Store, id: str) -> bool:
     return row is not None and store.is_run_held(row)
 
 
-def _settle_service_run(store: Store, result: RunResult, control: ServiceRunControl) -> None:
+def _settle_service_run(store: Store, result: RunResult, control: RunWorkflowControl) -> None:
     """What becomes of the request once its run was left."""
     if not result.why_stopped:
         store.requests.remove_run(result.id)
@@ -236,14 +236,16 @@ def _leave_service_run(store: Store, id: str, state: str, why: str) -> None:
 
 @asynccontextmanager
 async def _watch_service_run(
-    store: Store, id: str, control: ServiceRunControl, course: RunProgress, spent: Callable[[], Spending]
+    store: Store, id: str, control: RunWorkflowControl, course: RunProgress, spent: Callable[[], Spending]
 ) -> AsyncIterator[None]:
     """Note how far the run is, and stop it when it is not wanted any more."""
     control.attach_run(course)
+    request = await asyncio.to_thread(store.requests.find_run, id)
+    earlier: Json = json.loads(request["progress"]) if request is not None and request["progress"] else {}
 
     async def note() -> None:
         control.spent = spent()
-        progress = to_stored_json(_describe_progress(course, control.spent))
+        progress = to_stored_json(_describe_service_run_progress(course, control.spent, earlier))
         if await asyncio.to_thread(store.requests.note_progress, id, progress) != "due" and not course.stopping:
             control.stop_run()
 
@@ -264,10 +266,13 @@ async def _watch_service_run(
             await note()
 
 
-def _describe_progress(course: RunProgress, spent: Spending) -> Json:
+def _describe_service_run_progress(course: RunProgress, spent: Spending, earlier: Json) -> Json:
+    """How far a run is, and what it used; what it had used before it was resumed is in `earlier`."""
     counts = {name: getattr(course, name) for name in ("total", "failed", "made", "to_make")}
-    cost = None if spent.cost is None else float(spent.cost)
-    return {"done": course.done + course.skipped, **counts, "cost": cost, "tokens": spent.input + spent.output}
+    costs = [earlier.get("cost", 0.0), None if spent.cost is None else float(spent.cost)]
+    cost = None if None in costs else sum(costs)
+    tokens = earlier.get("tokens", 0) + spent.input + spent.output
+    return {"done": course.done + course.skipped, **counts, "cost": cost, "tokens": tokens}
 
 
 def refuse_run_without_budget(fields: Mapping[str, Any]) -> None:

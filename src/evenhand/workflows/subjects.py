@@ -16,7 +16,7 @@ from evenhand.guards.personal_data import TextMask, mask_data, mask_personal_dat
 from evenhand.judging.results import judgment_to_json
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Judgment, Scores
-from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.models.hidden_keys import collect_api_keys_to_hide
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.scoring.scores import Consistency, PastScores, ScoreHistory
 from evenhand.scoring.scores_json import score_consistency_to_json, scorecard_to_json
@@ -95,7 +95,7 @@ def store_subject_evaluation(
     Kept are the scorecard, with personal data masked, and a digest of the output and what was said of it.
     """
     check_subject_name(subject)
-    refuse_several_outputs([card.id for card in scores.scorecards])
+    refuse_several_outputs_of_subject([card.id for card in scores.scorecards])
     (card,) = scores.scorecards
     found = scorecard_to_json(scores.rubric, card)
     output_digest = None if output is None else sha256(output.encode("utf-8", "surrogatepass")).hexdigest()
@@ -110,7 +110,7 @@ def store_subject_evaluation(
         "exact": {
             id: spell_exact_fraction(score.value) for id, score in card.criteria.items() if isinstance(score, Scored)
         },
-        "scorecard": collect_keys_to_hide(os.environ).remove_from_data(mask_data(found, mask)),
+        "scorecard": collect_api_keys_to_hide(os.environ).remove_from_data(mask_data(found, mask)),
     }
     now = datetime.now(UTC)
     row = {
@@ -130,11 +130,11 @@ def load_subject_evaluations(store: Store, subject: str) -> list[SubjectEvaluati
     """The evaluations of a subject, oldest first, each compared with those before it."""
     history, found = ScoreHistory(), list[SubjectEvaluation]()
     for row in store.evaluations.list_evaluations(subject):
-        found.append(_compare_subject_row(row, history, found[-1] if found else None))
+        found.append(_compare_subject_history(row, history, found[-1] if found else None))
     return found
 
 
-def _compare_subject_row(row: Row, history: ScoreHistory, before: SubjectEvaluation | None) -> SubjectEvaluation:
+def _compare_subject_history(row: Row, history: ScoreHistory, before: SubjectEvaluation | None) -> SubjectEvaluation:
     content = json.loads(row["content"])
     criteria = {id: read_kept_fraction(text) for id, text in content["exact"].items()}
     scores = PastScores(fingerprint=row["fingerprint"], scores=criteria)
@@ -169,7 +169,7 @@ def check_subject_name(subject: str) -> None:
         raise InputError(Fault(what, "as in release-notes", where="--subject"))
 
 
-def refuse_several_outputs(outputs: Sequence[str]) -> None:
+def refuse_several_outputs_of_subject(outputs: Sequence[str]) -> None:
     """An evaluation of a subject is of one output."""
     if len(outputs) == 1:
         return

@@ -15,7 +15,7 @@ from typing import Any
 from evenhand._version import __version__
 from evenhand.errors import Fault, InputError
 from evenhand.guards.personal_data import TextMask, build_personal_data_mask
-from evenhand.judging.judge import listen_to_reviews
+from evenhand.judging.judge import listen_to_judge_reviews
 from evenhand.judging.results import JudgedSample
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Criterion, CriterionScore, Missing
@@ -42,8 +42,8 @@ class UserTelemetry:
         criteria = {one.id: one for one in judged.scores.rubric.criteria}
         for card in judged.scores.scorecards:
             for name, score in card.criteria.items():
-                about = _describe_score(score, criteria.get(name))
-                explanation = _explain_score(judged, card.id, name, score, mask)
+                about = _describe_score_to_telemetry(score, criteria.get(name))
+                explanation = _explain_score_to_telemetry(judged, card.id, name, score, mask)
                 attributes = {
                     "gen_ai.evaluation.name": name,
                     "gen_ai.evaluation.explanation": explanation,
@@ -67,9 +67,9 @@ def open_user_telemetry(span: str | None = None) -> Iterator[UserTelemetry | Non
     if os.environ.get(DISABLED_VARIABLE, "").strip().lower() == "true":
         yield None
         return
-    telemetry = _build_telemetry()
+    telemetry = _open_telemetry_from_environment()
     try:
-        with listen_to_reviews(telemetry.record_reviews):
+        with listen_to_judge_reviews(telemetry.record_reviews):
             if span is None:
                 yield telemetry
             else:
@@ -80,7 +80,7 @@ def open_user_telemetry(span: str | None = None) -> Iterator[UserTelemetry | Non
         telemetry.events.shutdown()
 
 
-def _build_telemetry() -> UserTelemetry:
+def _open_telemetry_from_environment() -> UserTelemetry:
     try:
         from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
         from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -100,7 +100,7 @@ def _build_telemetry() -> UserTelemetry:
     return UserTelemetry(traces, events)
 
 
-def _describe_score(score: CriterionScore, criterion: Criterion | None) -> dict[str, str | float]:
+def _describe_score_to_telemetry(score: CriterionScore, criterion: Criterion | None) -> dict[str, str | float]:
     if isinstance(score, Missing):
         return {"error.type": score.kind}
     label = score.band
@@ -110,7 +110,9 @@ def _describe_score(score: CriterionScore, criterion: Criterion | None) -> dict[
     return told if label is None else {**told, "gen_ai.evaluation.score.label": label}
 
 
-def _explain_score(judged: JudgedSample, output: str, criterion: str, score: CriterionScore, mask: TextMask) -> str:
+def _explain_score_to_telemetry(
+    judged: JudgedSample, output: str, criterion: str, score: CriterionScore, mask: TextMask
+) -> str:
     """What the judges say, each by name where there are several; of what is missing, why."""
     if isinstance(score, Missing):
         return mask(score.text)[:LONGEST_EXPLANATION]

@@ -57,7 +57,7 @@ def create_service_token(
         id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
         row: Row = {
             "id": id,
-            "hash": _hash_secret(f"{_PREFIX}_{id}_{secret}"),
+            "hash": _hash_service_token(f"{_PREFIX}_{id}_{secret}"),
             "role": role,
             "name": normalize_contest_author_name(name),
             "made": now.isoformat(timespec="seconds"),
@@ -65,20 +65,20 @@ def create_service_token(
             "revoked": None,
         }
         opened.tokens.add_token(row)
-    return NewServiceToken(token=_read_token_row(row), secret=f"{_PREFIX}_{id}_{secret}")
+    return NewServiceToken(token=_load_service_token(row), secret=f"{_PREFIX}_{id}_{secret}")
 
 
 def find_service_token(store: Store, secret: str) -> ServiceToken | None:
     """The token that this secret is, if it is good now."""
-    row = store.tokens.find_token(_hash_secret(secret))
-    token = None if row is None else _read_token_row(row)
+    row = store.tokens.find_token(_hash_service_token(secret))
+    token = None if row is None else _load_service_token(row)
     return token if token is not None and token.is_good(store.now()) else None
 
 
 def list_service_tokens(store: StoreLike) -> list[ServiceToken]:
     """All tokens that were made, the newest first, expired and revoked ones too."""
     with open_user_store(store, empty=NO_TOKENS) as opened:
-        return [_read_token_row(row) for row in opened.tokens.list_tokens()]
+        return [_load_service_token(row) for row in opened.tokens.list_tokens()]
 
 
 def revoke_service_tokens(store: StoreLike, ids: tuple[str, ...]) -> None:
@@ -101,10 +101,10 @@ def _parse_token_lifetime(text: str) -> timedelta:
     return length
 
 
-def _hash_secret(secret: str) -> str:
+def _hash_service_token(secret: str) -> str:
     # 256 random bits cannot be guessed: a plain hash is enough, and is found by an index.
     return sha256(secret.encode()).hexdigest()
 
 
-def _read_token_row(row: Row) -> ServiceToken:
+def _load_service_token(row: Row) -> ServiceToken:
     return ServiceToken(**{name: row[name] for name in ("id", "role", "name", "made", "expires", "revoked")})

@@ -26,8 +26,8 @@ from evenhand.calibrate.trust import (
     hold_directions_against_people,
     hold_gate_against_people,
     list_gate_error_lines,
-    phrase_direction_trust,
     phrase_trust_answer,
+    phrase_trust_in_direction,
     phrase_trust_next_step,
     require_trust_limit,
 )
@@ -37,7 +37,7 @@ from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import format_number, read_kept_fraction
-from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_labels_error
+from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_run_labels_error
 from evenhand.workflows.stores import with_opened_user_store
 
 Json = Mapping[str, Any]
@@ -93,7 +93,7 @@ def measure_trust(
         weighted=found.weight is not None,
         gates=tuple(hold_gate_against_people(labelled, gate, limit) for gate in gates),
         directions=tuple(hold_directions_against_people(labelled, table, span)),
-        curves=tuple(measure_reliability_curves(labelled, _find_least_by_question(gates), span)),
+        curves=tuple(measure_reliability_curves(labelled, _find_least_asked_of_run_gates(gates), span)),
         differing=tuple(find_label_disagreements(labelled, span)),
     )
 
@@ -118,7 +118,7 @@ def load_labelled_gates(
     table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
     given = load_run_labels(store, table, labels)
     if labels is None and not given:
-        raise make_no_labels_error(table.run)
+        raise make_no_run_labels_error(table.run)
     span = table.frame.scale or (0.0, 1.0)
     if least is not None and not span[0] <= least <= span[1]:
         what = f"{float(least):g} is outside the scale of the run's scores"
@@ -126,8 +126,8 @@ def load_labelled_gates(
     found = collect_labelled_outputs(table, given)
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
-    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares(setup["rubrics"]), span)
-    gates = tuple(list_trust_gates(table, setup["rubrics"], least))
+    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares_of_run(setup["rubrics"]), span)
+    gates = tuple(list_run_gates_to_trust(table, setup["rubrics"], least))
     if not gates:
         raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
     return LabelledGates(table=table, setup=setup, found=found, labelled=labelled, gates=gates, span=span)
@@ -137,7 +137,7 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
     """The stable JSON of it, with the answer of the first gate on top, in a word and in sentences."""
     first, values = found.gates[0], VOID_LABEL_JSON.to_json(found)
     for direction, value in zip(found.directions, values["directions"], strict=True):
-        value["says"] = phrase_direction_trust(direction)
+        value["says"] = phrase_trust_in_direction(direction)
     return {
         "answer": first.answer,
         "says": phrase_trust_answer(first, found.most),
@@ -147,25 +147,25 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
     }
 
 
-def list_trust_gates(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
+def list_run_gates_to_trust(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
     """What decides over an output, and then each criterion that can fail it by itself."""
-    required = dict(_list_required_criteria(rubrics))
+    required = dict(_list_criteria_required_by_run(rubrics))
     if least is not None:
         about = f"score at least {format_number(float(least))}"
         yield TrustGate(id="min-score", about=about, least={SCORE_QUESTION: float(least)})
-    elif (gate := _find_score_gate(table)) is not None:
+    elif (gate := _find_score_gate_of_run(table)) is not None:
         about = f"score at least {format_number(gate)}{', required criteria met' if required else ''}"
         yield TrustGate(id="verdict", about=about, least={SCORE_QUESTION: gate, **required})
     for id, smallest in required.items():
         yield TrustGate(id=id, about=f"{id} at least {format_number(smallest)}", least={id: smallest})
 
 
-def _find_least_by_question(gates: Sequence[TrustGate]) -> dict[str, float]:
+def _find_least_asked_of_run_gates(gates: Sequence[TrustGate]) -> dict[str, float]:
     """What the gates ask for, by question; where two look at one, the first."""
     return {question: least for gate in reversed(gates) for question, least in gate.least.items()}
 
 
-def _find_score_gate(table: RunTable) -> float | None:
+def _find_score_gate_of_run(table: RunTable) -> float | None:
     """The gate of the rubric layer on the scale of the score; None where rubrics do not share one."""
     span, rubrics = table.frame.scale, table.frame.rubrics
     own = {one.get("judge_gate") for one in rubrics}
@@ -175,7 +175,7 @@ def _find_score_gate(table: RunTable) -> float | None:
     return span[0] + (span[1] - span[0]) * float((gate - 1) / 4)
 
 
-def _list_required_criteria(rubrics: Json) -> Iterator[tuple[str, float]]:
+def _list_criteria_required_by_run(rubrics: Json) -> Iterator[tuple[str, float]]:
     for key, rubric in rubrics.items():
         named = {name_sample_rubric_criterion(key, one["criterion"]): one["min"] for one in rubric["gates"]}
         yield from ((id, float(read_kept_fraction(smallest))) for id, smallest in named.items())
@@ -187,10 +187,10 @@ def _list_required_criteria(rubrics: Json) -> Iterator[tuple[str, float]]:
                 yield id, 1.0
 
 
-def find_criterion_shares(rubrics: Json) -> CriterionShares:
+def find_criterion_shares_of_run(rubrics: Json) -> CriterionShares:
     """Weights and scales where the score is nothing but a weighted mean of one list of criteria; else empty."""
     only = next(iter(rubrics.values())) if len(rubrics) == 1 else None
-    if only is None or not _is_plain_weighted_mean(only):
+    if only is None or not _has_run_plain_weighted_mean(only):
         return {}
     key = next(iter(rubrics))
     return {
@@ -203,7 +203,7 @@ def find_criterion_shares(rubrics: Json) -> CriterionShares:
     }
 
 
-def _is_plain_weighted_mean(rubric: Json) -> bool:
+def _has_run_plain_weighted_mean(rubric: Json) -> bool:
     first, *rest = rubric["method"]["steps"]
     moved = [step for step in rest if not step.keys() & {"aggregate", "min", "max"}]
     nested = any(one["children"] or one["points"] is not None for one in rubric["criteria"])

@@ -38,7 +38,7 @@ NO_MESSAGES = "nobody was to be told of anything here yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HookTargets:
+class WebhookTargets:
     """Where messages may be sent: https, or http to this machine; private addresses only if they are allowed."""
 
     allow_private: bool = False
@@ -48,7 +48,7 @@ class HookTargets:
         """The address, if it is one that may be told; else an error that says why not."""
         if url is None:
             return None
-        parts = _split_hook_address(url)
+        parts = _split_webhook_address(url)
         if parts is None:
             raise InputError(Fault(f"{url!r} is no address to tell anything", "as in https://example.org/hook"))
         assert parts.hostname is not None
@@ -70,10 +70,10 @@ class HookTargets:
                 found = list(self.resolve(host))
             except (OSError, UnicodeError):  # The latter: it cannot even be asked for.
                 return UNKNOWN_HOST
-        return next((one for one in found if not is_public_address(one)), "")
+        return next((one for one in found if not is_public_webhook_address(one)), "")
 
 
-def _split_hook_address(url: str) -> SplitResult | None:
+def _split_webhook_address(url: str) -> SplitResult | None:
     """The parts of an address that somebody can be told at; none where it is not written as one."""
     try:
         parts = urlsplit(url)
@@ -84,7 +84,7 @@ def _split_hook_address(url: str) -> SplitResult | None:
     return parts if is_address and is_plain else None
 
 
-def is_public_address(address: str) -> bool:
+def is_public_webhook_address(address: str) -> bool:
     """Whether an address is one of the public network: global unicast, and so is an IPv4 address that it carries."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
@@ -93,15 +93,15 @@ def is_public_address(address: str) -> bool:
     if isinstance(found, ipaddress.IPv6Address):
         if any(found in network for network in _LOCAL_IPV6):
             return False
-        carried = _list_carried_addresses(found)
+        carried = _list_carried_webhook_addresses(found)
         if carried:
-            return all(is_public_address(str(one)) for one in carried)
+            return all(is_public_webhook_address(str(one)) for one in carried)
         if found not in _GLOBAL_UNICAST_IPV6:
             return False
     return found.is_global and not found.is_multicast and not found.is_reserved
 
 
-def _list_carried_addresses(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
+def _list_carried_webhook_addresses(address: ipaddress.IPv6Address) -> list[ipaddress.IPv4Address]:
     """The IPv4 addresses in an IPv6 address to which a gateway or a tunnel would pass on what is sent to it."""
     last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
     if address.teredo:
@@ -129,21 +129,21 @@ def derive_hook_secret(whom: str) -> str:
     return SECRET_PREFIX + b64encode(hmac.new(main.encode(), whom.encode(), sha256).digest()).decode()
 
 
-def refuse_unsigned_hooks(*targets: str | None) -> None:
+def refuse_unsigned_webhooks(*targets: str | None) -> None:
     """Nobody is promised a message that could not be signed when it is due."""
     for target in targets:
         if target is not None:
             derive_hook_secret(target)
 
 
-def sign_hook_message(secret: str, id: str, timestamp: int, body: bytes) -> str:
+def sign_webhook_message(secret: str, id: str, timestamp: int, body: bytes) -> str:
     """The signature of a message, as the header webhook-signature has it."""
     key = b64decode(secret.removeprefix(SECRET_PREFIX))
     signed = f"{id}.{timestamp}.".encode() + body
     return "v1," + b64encode(hmac.new(key, signed, sha256).digest()).decode()
 
 
-async def deliver_due_messages(store: Store, targets: HookTargets, *, now: datetime | None = None) -> int:
+async def deliver_due_messages(store: Store, targets: WebhookTargets, *, now: datetime | None = None) -> int:
     """Send what is due, each message once; how many were. What was not heard is tried again later, and later."""
     import aiohttp
 
@@ -151,32 +151,32 @@ async def deliver_due_messages(store: Store, targets: HookTargets, *, now: datet
     if not rows:
         return 0
     timeout = aiohttp.ClientTimeout(total=SEND_SECONDS)
-    connector = aiohttp.TCPConnector(resolver=_build_checked_resolver(targets))
+    connector = aiohttp.TCPConnector(resolver=_build_webhook_resolver(targets))
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
 
         async def deliver(row: Row) -> None:
-            why = await _send_message(session, row, targets, store.now())
-            await asyncio.to_thread(_settle_message, store, row, why)
+            why = await _send_webhook_message(session, row, targets, store.now())
+            await asyncio.to_thread(_settle_webhook_message, store, row, why)
 
         await asyncio.gather(*(deliver(row) for row in rows))
     return len(rows)
 
 
-def _build_checked_resolver(targets: HookTargets) -> Any:
+def _build_webhook_resolver(targets: WebhookTargets) -> Any:
     """Looks names up for sending: a name that has been given a private address since it was checked leads nowhere."""
     import aiohttp
 
-    class CheckedResolver(aiohttp.ThreadedResolver):
+    class WebhookResolver(aiohttp.ThreadedResolver):
         async def resolve(self, host: str, port: int = 0, family: Any = socket.AF_INET) -> Any:
             found = await super().resolve(host, port, family)
-            if not targets.allow_private and any(not is_public_address(one["host"]) for one in found):
+            if not targets.allow_private and any(not is_public_webhook_address(one["host"]) for one in found):
                 raise OSError(errno.EACCES, f"{host} is an address of a private network now")
             return found
 
-    return CheckedResolver()
+    return WebhookResolver()
 
 
-async def _send_message(session: Any, row: Row, targets: HookTargets, now: datetime) -> str:
+async def _send_webhook_message(session: Any, row: Row, targets: WebhookTargets, now: datetime) -> str:
     """Send one message; why it was not heard, or nothing."""
     import aiohttp
 
@@ -189,7 +189,7 @@ async def _send_message(session: Any, row: Row, targets: HookTargets, now: datet
             "idempotency-key": row["id"],
             "webhook-id": row["id"],
             "webhook-timestamp": str(timestamp),
-            "webhook-signature": sign_hook_message(secret, row["id"], timestamp, body),
+            "webhook-signature": sign_webhook_message(secret, row["id"], timestamp, body),
         }
         async with session.post(url, data=body, headers=headers, allow_redirects=False) as answer:
             return "" if answer.status in HEARD else f"answered {answer.status}"
@@ -197,7 +197,7 @@ async def _send_message(session: Any, row: Row, targets: HookTargets, now: datet
         return str(error) or type(error).__name__
 
 
-def _settle_message(store: Store, row: Row, why: str) -> None:
+def _settle_webhook_message(store: Store, row: Row, why: str) -> None:
     now = store.now()
     if not why:
         store.outbox.mark_delivered(row["id"], now)
@@ -248,7 +248,7 @@ class ContestHooks:
 NO_HOOKS = ContestHooks()
 
 
-def build_contest_messages(
+def build_contest_webhook_messages(
     contest: str, appended: AppendedContestEvent, hooks: ContestHooks, at: datetime, sent: Mapping[str, int]
 ) -> list[Row]:
     """The rows of the outbox that an event brings; the id of each is the same however often it is written.
@@ -257,7 +257,7 @@ def build_contest_messages(
     the event would tell an author how much others do.
     """
     rows, now, numbers = [], at.isoformat(), dict(sent)
-    for place, (kind, target, key, about) in enumerate(_list_contest_messages(appended, hooks)):
+    for place, (kind, target, key, about) in enumerate(_list_contest_webhook_messages(appended, hooks)):
         number = numbers[target] = numbers.get(target, 0) + 1
         order = {"sequence": number, "at": appended.event.at.isoformat()}
         body = {"type": f"contest.{kind}", "contest": contest, **order, **about}
@@ -272,7 +272,7 @@ def build_contest_messages(
     return rows
 
 
-def _list_contest_messages(
+def _list_contest_webhook_messages(
     appended: AppendedContestEvent, hooks: ContestHooks
 ) -> Iterator[tuple[str, str, str | None, Json]]:
     """Kind, target, key where it has one of its own, and body of each message."""

@@ -9,20 +9,20 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from threading import Lock
 
-from evenhand.compare.weight_changes import WeightMap, map_variant_wins
+from evenhand.compare.weight_changes import WeightMap, map_variant_wins_over_weights
 from evenhand.compare.weighted_scores import ComparedWeightedScores, weigh_compared_criteria
-from evenhand.compare.what_if import WhatIf, WhatIfColumns, measure_what_if, prepare_what_if
+from evenhand.compare.what_if import WhatIf, WhatIfColumns, compare_what_if, prepare_what_if_comparison
 from evenhand.errors import Fault, InputError
 from evenhand.files.rubric_writing import is_shipped_method, write_method_yaml, write_rubric_yaml
 from evenhand.model.method import Ceiling
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Gate, Scale
 from evenhand.runs.columns import load_run_columns
-from evenhand.runs.stored_judgments import restore_kept_rubric
+from evenhand.runs.stored_judgments import restore_run_rubric
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
-from evenhand.workflows.rubric import save_rubric_text, save_rubric_texts
+from evenhand.workflows.rubric import save_user_rubric_text, save_user_rubric_texts
 from evenhand.workflows.stores import with_opened_user_store
 
 RUNS_KEPT = 3  # In memory: the columns of a hundred thousand outputs take some ten megabytes each.
@@ -39,7 +39,7 @@ class PreparedRun:
 
 
 @dataclass(slots=True)
-class PreparedRuns:
+class WhatIfWorkflowRuns:
     """The runs that were asked last; finished runs do not change."""
 
     _kept: OrderedDict[tuple[str, ...], PreparedRun] = field(default_factory=OrderedDict)
@@ -50,17 +50,17 @@ class PreparedRuns:
         key = (str(store.address), row["id"], row["ended"] or "")
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = _prepare_run(store, row)
+                self._kept[key] = _load_run_for_what_if(store, row)
             self._kept.move_to_end(key)
             while len(self._kept) > RUNS_KEPT:
                 self._kept.popitem(last=False)
             return self._kept[key]
 
 
-PREPARED_RUNS = PreparedRuns()
+PREPARED_RUNS = WhatIfWorkflowRuns()
 
 
-def _prepare_run(store: Store, row: Row) -> PreparedRun:
+def _load_run_for_what_if(store: Store, row: Row) -> PreparedRun:
     if row["state"] != "finished":
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", "ask once it is finished"))
     setup = json.loads(row["setup"])
@@ -78,10 +78,10 @@ def _prepare_run(store: Store, row: Row) -> PreparedRun:
         raise InputError(Fault(what, "change the rubric, and run the eval again"))
     table = load_run_columns(store, row["id"])
     judges = {one["name"]: float(read_kept_fraction(one["weight"])) for one in setup["judges"]}
-    rubric = restore_kept_rubric(kept)
+    rubric = restore_run_rubric(kept)
     weighed = weigh_compared_criteria(table, setup["rubrics"]) if len(table.variants) > 1 else None
     positions = store.rows.list_positions(row["id"])
-    return PreparedRun(prepare_what_if(table, rubric, judges), row["name"], weighed, positions)
+    return PreparedRun(prepare_what_if_comparison(table, rubric, judges), row["name"], weighed, positions)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,21 +100,21 @@ class AskedWhatIf:
 
 
 @with_opened_user_store
-def ask_what_if(store: Store, run: str, changed: Mapping[str, str] | None = None) -> AskedWhatIf:
-    """What a run comes to with some numbers of its rubric changed; by the names of `list_rubric_controls`."""
+def ask_what_if_of_run(store: Store, run: str, changed: Mapping[str, str] | None = None) -> AskedWhatIf:
+    """What a run comes to with some numbers of its rubric changed; by the names of `list_what_if_controls`."""
     row = store.find_run(run)
     prepared = PREPARED_RUNS.find_prepared_run(store, row)
     columns = prepared.columns
-    rubric = change_rubric(columns.rubric, changed or {})
-    found = measure_what_if(columns, rubric)
+    rubric = change_rubric_by_controls(columns.rubric, changed or {})
+    found = compare_what_if(columns, rubric)
     places = [one.place for one in found.flips]
     return AskedWhatIf(
         run=row["id"],
         name=prepared.name,
         rubric=rubric,
         found=found,
-        controls=tuple(list_rubric_controls(rubric)),
-        stored={one.name: one.value for one in list_rubric_controls(columns.rubric)},
+        controls=tuple(list_what_if_controls(rubric)),
+        stored={one.name: one.value for one in list_what_if_controls(columns.rubric)},
         beyond=columns.beyond,
         samples=tuple(columns.table.samples[place] for place in places),
         positions=tuple(prepared.positions[place] for place in places),
@@ -122,27 +122,31 @@ def ask_what_if(store: Store, run: str, changed: Mapping[str, str] | None = None
 
 
 @with_opened_user_store
-def save_what_if(
+def save_what_if_rubric_file(
     store: Store, run: str, changed: Mapping[str, str], target: str, *, replace_file: bool = False
 ) -> list[str]:
     """Write the changed rubric to a new file, with a file of its method where that is changed; their names."""
     prepared = PREPARED_RUNS.find_prepared_run(store, store.find_run(run))
     stem = target.rpartition(".")[0] or target
-    rubric = replace(change_rubric(prepared.columns.rubric, changed), name=stem)
+    rubric = replace(change_rubric_by_controls(prepared.columns.rubric, changed), name=stem)
     if is_shipped_method(rubric.method):
-        save_rubric_text(target, write_rubric_yaml(rubric, rubric.method.name), replace=replace_file)
+        save_user_rubric_text(target, write_rubric_yaml(rubric, rubric.method.name), replace=replace_file)
         return [target]
     beside = f"{stem}-method.yaml"
     method = write_method_yaml(replace(rubric.method, name=f"{stem}-method"))
-    save_rubric_texts({beside: method, target: write_rubric_yaml(rubric, beside)}, replace=replace_file)
+    save_user_rubric_texts({beside: method, target: write_rubric_yaml(rubric, beside)}, replace=replace_file)
     return [target, beside]
 
 
 @with_opened_user_store
-def map_run_weights(store: Store, run: str, across: str = "", up: str = "") -> WeightMap | None:
-    """Over which weights of two criteria each variant wins; None where there is nothing to weigh against another."""
+def map_weights_of_stored_run(store: Store, run: str, across: str = "", up: str = "") -> WeightMap | str:
+    """Over which weights of two criteria each variant wins; where there is no map, why."""
     weighed = PREPARED_RUNS.find_prepared_run(store, store.find_run(run)).weighed
-    return map_variant_wins(weighed, across, up) if weighed is not None and len(weighed.values) else None
+    if weighed is None:
+        return "It takes two variants and two criteria with weights to map."
+    if not len(weighed.values):
+        return "No sample has a score of every variant: there is nothing to map."
+    return map_variant_wins_over_weights(weighed, across, up)
 
 
 MOST_CHANGED = 10**6  # No number of a rubric is larger.
@@ -163,52 +167,56 @@ class RubricControl:
     step: float  # How finely it is moved, from the low end on.
 
 
-def list_rubric_controls(rubric: Rubric) -> Iterator[RubricControl]:
+def list_what_if_controls(rubric: Rubric) -> Iterator[RubricControl]:
     """Every number that can be moved, by kind."""
     span = (float(rubric.method.scale.min), float(rubric.method.scale.max))
     most = max(1.0, 2 * max(float(one.weight) for one in rubric.criteria))
     # A weight of 0 is none. From one step on, whole numbers can be reached; from 0.01 on in steps of 0.1, they cannot.
-    finest = LEAST_WEIGHT if min(one.weight for one in rubric.criteria) < 1 else _choose_step(most)
+    finest = LEAST_WEIGHT if min(one.weight for one in rubric.criteria) < 1 else _choose_what_if_control_step(most)
     for at, one in enumerate(rubric.criteria):
         if one.points is None:
-            yield _make_control(f"weight-{at}", "Weights", one.id, one.weight, (finest, most), finest)
+            yield _make_what_if_control(f"weight-{at}", "Weights", one.id, one.weight, (finest, most), finest)
     for at, step in enumerate(rubric.method.steps):
         criterion = rubric.criterion(step.criterion) if isinstance(step, Ceiling) else None
         if isinstance(step, Ceiling) and criterion is not None:
             while_ = f"while {step.criterion} is below"
-            yield _make_control(f"below-{at}", "Ceilings", while_, step.below, _find_ends(criterion.scale))
-            yield _make_control(f"at-{at}", "Ceilings", "the score is at most", step.at, span)
+            yield _make_what_if_control(
+                f"below-{at}", "Ceilings", while_, step.below, _find_what_if_control_ends(criterion.scale)
+            )
+            yield _make_what_if_control(f"at-{at}", "Ceilings", "the score is at most", step.at, span)
     gates = {gate.criterion: gate.min for gate in rubric.gates}
     for at, leaf in enumerate(rubric.leaves.values()):
         if not leaf.scale.yes_no:
             least = gates.get(leaf.id, leaf.scale.min)
-            yield _make_control(f"gate-{at}", "Gates", f"{leaf.id} at least", least, _find_ends(leaf.scale))
+            yield _make_what_if_control(
+                f"gate-{at}", "Gates", f"{leaf.id} at least", least, _find_what_if_control_ends(leaf.scale)
+            )
     for at, threshold in enumerate(rubric.method.verdicts):
-        yield _make_control(f"verdict-{at}", "Verdicts", f"{threshold.verdict} from", threshold.from_, span)
+        yield _make_what_if_control(f"verdict-{at}", "Verdicts", f"{threshold.verdict} from", threshold.from_, span)
     for at, grade in enumerate(rubric.method.grades):
-        yield _make_control(f"grade-{at}", "Grades", f"{grade.grade} from", grade.from_, span)
+        yield _make_what_if_control(f"grade-{at}", "Grades", f"{grade.grade} from", grade.from_, span)
 
 
-def _make_control(
+def _make_what_if_control(
     name: str, kind: str, label: str, value: Fraction, ends: tuple[float, float], step: float | None = None
 ) -> RubricControl:
     low, high = ends
-    fine = step or _choose_step(high - low)
+    fine = step or _choose_what_if_control_step(high - low)
     return RubricControl(name=name, kind=kind, label=label, value=float(value), low=low, high=high, step=fine)
 
 
-def _choose_step(length: float) -> float:
+def _choose_what_if_control_step(length: float) -> float:
     return 0.01 if length <= 2 else 0.1 if length <= 20 else 1.0
 
 
-def _find_ends(scale: Scale) -> tuple[float, float]:
+def _find_what_if_control_ends(scale: Scale) -> tuple[float, float]:
     return float(scale.min), float(scale.max)
 
 
-def change_rubric(rubric: Rubric, changed: Mapping[str, str]) -> Rubric:
+def change_rubric_by_controls(rubric: Rubric, changed: Mapping[str, str]) -> Rubric:
     """A rubric with some of its numbers changed; what it refuses is told as it tells it."""
-    given = {one.name: one for one in list_rubric_controls(rubric)}
-    new = {name: _read_number(text) for name, text in changed.items() if name in given}
+    given = {one.name: one for one in list_what_if_controls(rubric)}
+    new = {name: _read_control_number(text) for name, text in changed.items() if name in given}
     # A third stands on a slider beside where it is: that is no change.
     new = {name: value for name, value in new.items() if abs(value - given[name].value) >= given[name].step / 2}
     if not new:
@@ -216,7 +224,7 @@ def change_rubric(rubric: Rubric, changed: Mapping[str, str]) -> Rubric:
     criteria = list(rubric.criteria)
     weights = [new.get(f"weight-{at}", one.weight) for at, one in enumerate(criteria)]
     if (must := rubric.method.weights_sum_to) is not None and sum(weights) > 0:
-        weights = _fit_weights(weights, must)
+        weights = _fit_weights_to_controls(weights, must)
     method = rubric.method
     for at, step in enumerate(method.steps):
         if isinstance(step, Ceiling):
@@ -233,11 +241,11 @@ def change_rubric(rubric: Rubric, changed: Mapping[str, str]) -> Rubric:
         rubric,
         method=method,
         criteria=tuple(replace(one, weight=weight) for one, weight in zip(criteria, weights, strict=True)),
-        gates=tuple(_change_gates(rubric, new)),
+        gates=tuple(_change_gates_by_controls(rubric, new)),
     )
 
 
-def _fit_weights(weights: Sequence[Fraction], must: Fraction) -> list[Fraction]:
+def _fit_weights_to_controls(weights: Sequence[Fraction], must: Fraction) -> list[Fraction]:
     """Weights put in proportion, as decimals that a file can hold; the last one takes what is left of the sum."""
     total = sum(weights, Fraction(0))
     exact = [weight * must / total for weight in weights]
@@ -246,7 +254,7 @@ def _fit_weights(weights: Sequence[Fraction], must: Fraction) -> list[Fraction]:
     return [*first, last] if min(*first, last) > 0 else exact
 
 
-def _change_gates(rubric: Rubric, new: Mapping[str, Fraction]) -> Iterator[Gate]:
+def _change_gates_by_controls(rubric: Rubric, new: Mapping[str, Fraction]) -> Iterator[Gate]:
     """A gate at the lowest level gates nothing: it goes, and one that is raised from there comes."""
     own = {gate.criterion: gate for gate in rubric.gates}
     for at, leaf in enumerate(rubric.leaves.values()):
@@ -258,7 +266,7 @@ def _change_gates(rubric: Rubric, new: Mapping[str, Fraction]) -> Iterator[Gate]
     yield from (gate for gate in rubric.gates if gate.criterion not in rubric.leaves)
 
 
-def _read_number(text: str) -> Fraction:
+def _read_control_number(text: str) -> Fraction:
     try:
         value = Fraction(text.strip())
     except (ValueError, ZeroDivisionError):

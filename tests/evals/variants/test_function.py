@@ -2,8 +2,11 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from decimal import Decimal
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -157,3 +160,30 @@ def test_a_function_that_is_not_there_is_told_before_anything_is_made(bots: Path
         make(FunctionVariant(name=name, folder=bots))
 
     assert str(caught.value).split(" (")[0] == f"variant 'new': python:{name} {why}"
+
+
+def deferred(sample: object) -> object:
+    """A plain function that returns something to wait for."""
+
+    async def answer() -> str:
+        return "later"
+
+    return answer()
+
+
+@pytest.mark.parametrize(("call", "expected"), [(lambda _: "at once", 250.0), (deferred, 1250.0)])
+def test_the_clock_runs_while_the_function_does(
+    call: Callable[[object], object], expected: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the thread of the function 0.25 s pass; around it any amount of time may, which is not the function's."""
+    inside, outside = iter([5.0, 5.25]), count(1000.0)
+
+    def read() -> float:
+        return next(outside if threading.current_thread() is threading.main_thread() else inside)
+
+    monkeypatch.setattr(time, "perf_counter", read)
+
+    (result,) = make(FunctionVariant(name="a:b", call=call))
+
+    assert isinstance(result, VariantOutput)
+    assert result.latency_ms == expected

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.judging.embedded.decisions import judge_criterion_claim
-from evenhand.judging.embedded.forms import count_form_of_claim, find_feature_of_claim, parse_fenced_json
+from evenhand.judging.embedded.forms import count_form_of_claim, find_feature_of_claim, parse_fenced_json_of_claim
 from evenhand.judging.embedded.lexicon import load_judge_lexicon
 from evenhand.judging.embedded.texts import JudgedText, detect_judged_language
 from tests.growth import is_within_times
@@ -75,5 +75,5 @@ def _ask_everything(text: str) -> None:
         count_form_of_claim(countable, ready)
     for feature in load_judge_lexicon("forms")["features"]:
         find_feature_of_claim(feature, ready)
-    parse_fenced_json(text)
+    parse_fenced_json_of_claim(text)
     detect_judged_language(text)

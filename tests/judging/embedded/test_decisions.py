@@ -6,7 +6,7 @@ from evenhand.judging.embedded import texts
 from evenhand.judging.embedded.claims import extract_claim
 from evenhand.judging.embedded.decisions import (
     EmbeddedDecision,
-    FeatureWeights,
+    EmbeddedFeatureWeights,
     judge_criterion_claim,
     judge_statement_claim,
 )
@@ -157,8 +157,8 @@ def test_the_band_is_how_sure_it_must_be() -> None:
     """Weights with a wide band abstain, weights without one never do."""
     asks, text = "Does it say that tickets cost 15 euros?", JudgedText(REPLY)
 
-    def weigh(band: float) -> FeatureWeights:
-        return FeatureWeights(features={"bias": -0.2}, band=band, short_yes_band=band, short_no_band=band)
+    def weigh(band: float) -> EmbeddedFeatureWeights:
+        return EmbeddedFeatureWeights(features={"bias": -0.2}, band=band, short_yes_band=band, short_no_band=band)
 
     wide = judge_criterion_claim(asks, text, weights=weigh(0.1))
     none = judge_criterion_claim(asks, text, weights=weigh(0.0))

@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.judging.embedded.decisions import judge_criterion_claim
-from evenhand.judging.embedded.forms import judge_form_claim, parse_fenced_json
+from evenhand.judging.embedded.forms import judge_form_claim, parse_fenced_json_of_claim
 from evenhand.judging.embedded.texts import JudgedText, detect_judged_language
 
 BULLETS = "Bring these:\n- a coat\n- a hat\n- a map"
@@ -132,10 +132,10 @@ def test_form_that_cannot_be_measured_is_still_form() -> None:
 
 def test_json_may_be_null_or_anything() -> None:
     """What is not JSON is told from JSON that means nothing."""
-    assert parse_fenced_json("null") == (None,)
-    assert parse_fenced_json("```\n[1]\n```") == ([1],)
-    assert parse_fenced_json("[" * 100_000) is None
-    assert parse_fenced_json("nil") is None
+    assert parse_fenced_json_of_claim("null") == (None,)
+    assert parse_fenced_json_of_claim("```\n[1]\n```") == ([1],)
+    assert parse_fenced_json_of_claim("[" * 100_000) is None
+    assert parse_fenced_json_of_claim("nil") is None
 
 
 def test_a_text_without_common_words_has_no_language() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from evenhand.files.methods import LIBRARY
 from evenhand.judging import embedded
-from evenhand.judging.embedded.claims import read_concept_lines
+from evenhand.judging.embedded.claims import read_concept_lines_of_lexicon
 from evenhand.judging.embedded.lexicon import (
     Entry,
     _compile_judge_lexicon_entry,
@@ -38,7 +38,7 @@ def in_one_line(lines: str, pair: str) -> bool:
 def is_said(lines: str, pair: str) -> bool:
     """Whether a phrase stands in the line of a name: "refund | money back"."""
     name, phrase = pair.split(" | ")
-    return any(name in names and phrase in phrases for names, phrases in read_concept_lines(lines))
+    return any(name in names and phrase in phrases for names, phrases in read_concept_lines_of_lexicon(lines))
 
 
 def has_ending(endings: str, word: str) -> bool:

@@ -13,7 +13,7 @@ from evenhand.judging.reading.reply_text import (
     TOO_MUCH_JSON,
     find_json_values_in_reply,
     find_judge_refusal,
-    scan_json_values,
+    scan_json_values_in_reply,
     split_reply_sections,
 )
 from evenhand.model.scale import Scored
@@ -58,7 +58,7 @@ def test_depth_exhausts_nothing(piece: str) -> None:
     """A hundred thousand levels are no crash; what stands after them is found."""
     text = piece * 100_000 + ' \n{"score": 4}'
 
-    assert scan_json_values(text).values[-1].data == {"score": 4}
+    assert scan_json_values_in_reply(text).values[-1].data == {"score": 4}
 
 
 @pytest.mark.parametrize("piece", ["{", '{"a":1}', "[1]", "[1,", '{"a":"'])

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import (
     AUDIT_COLOURS,
     AUDIT_LEVEL,
@@ -16,6 +15,7 @@ from evenhand.calibrate.audits.findings import (
     Audit,
     AuditColour,
     AuditFinding,
+    CalibrationAuditedRun,
     JudgesFit,
     bracket_audit_interval,
     measured_audit_finding,
@@ -40,7 +40,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import JsonShape, SplitField, json_write_only_scalar
 from evenhand.stats.arrays import Undefined
-from evenhand.wording import format_number, format_percent, format_plural, round_number_for_json
+from evenhand.wording import format_number, format_percent, format_plural, round_number_for_json, word_layers
 
 # What counts most comes first, among findings of one colour.
 FINDINGS_BY_GRAVITY = (
@@ -63,6 +63,9 @@ FINDINGS_BY_GRAVITY = (
     "saturation",
 )
 SATURATION_FINDING = "saturation"
+LOWER_IS_WORSE = frozenset(
+    {"agreement", "correlation", "correlation within variants", WITH_OTHERS, "ranking stability", "spread"}
+)
 
 
 def build_judge_audit(seen: CalibrationAuditedRun) -> Audit:
@@ -79,11 +82,12 @@ def build_judge_audit(seen: CalibrationAuditedRun) -> Audit:
     ]
     findings = tuple(
         sorted(
-            found,  # Worst colour first, the whole before single criteria, then by gravity.
+            found,  # Worst colour first, the whole before single criteria, then by gravity, then by the number.
             key=lambda one: (
                 AUDIT_COLOURS.index(one.colour),
                 one.criterion is not None,
                 FINDINGS_BY_GRAVITY.index(one.name),
+                _order_by_severity(one),
                 one.judge,
                 one.criterion or "",
             ),
@@ -100,6 +104,13 @@ def build_judge_audit(seen: CalibrationAuditedRun) -> Audit:
         samples=len(set(seen.table.cluster.tolist())),
         findings=findings,
     )
+
+
+def _order_by_severity(one: AuditFinding) -> float:
+    """The lower, the worse, among findings of one name."""
+    if one.value is None:
+        return 0.0
+    return one.value if one.name in LOWER_IS_WORSE else -abs(one.value * (one.typical or 1.0))
 
 
 def _audit_judges_fit(findings: Sequence[AuditFinding]) -> tuple[JudgesFit, AuditFinding | None]:
@@ -252,11 +263,20 @@ def _audit_ranking_stability(seen: CalibrationAuditedRun) -> AuditFinding:
     says = (
         f"{first} stays first in {format_percent(same)} of the panels drawn from these judges; the whole order "
         f"stays in {format_percent(order)}, Kendall's τ {format_number(tau)} on the average.{beside}"
+        f"{_tell_what_decides(seen)}"
     )
     samples = len(np.unique(seen.table.cluster))
     found = IntervalEstimate(value=same, low=None, high=None, level=AUDIT_LEVEL, method=method, n=samples)
     advice = "Ask more judges, or more samples: another panel of the same kind would name another first."
     return measured_audit_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="share of panels")
+
+
+def _tell_what_decides(seen: CalibrationAuditedRun) -> str:
+    """That the verdict goes by more than what judges score, where it does."""
+    layers = [name for name, column in seen.table.layers.items() if not np.isnan(column).all()]
+    if len(layers) < 2:
+        return ""
+    return f" This is by the rubric's score; the verdict of the run goes by the composite of {word_layers(layers)}."
 
 
 def _measure_audited_ranking_stability(

@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import (
     AUDIT_LEVEL,
     PANEL_SUBJECT,
     AuditColour,
     AuditFinding,
+    CalibrationAuditedRun,
     bonferroni_audit_level,
     bracket_audit_interval,
     measured_audit_finding,
@@ -102,7 +102,9 @@ def _correlate_audited_judge_pairs(
             y = np.where(both, other - other[both].mean(), 0.0)
             columns.append(np.stack([both, x, y, x * x, y * y, x * y], axis=1))
     if not columns:
-        return Undefined(why="no two judges gave different answers to the same three outputs", method=method, n=0)
+        return Undefined(
+            why="no two judges each gave different answers over three outputs that both scored", method=method, n=0
+        )
     used = np.any([pair[:, 0] > 0 for pair in columns], axis=0)
     parts = sum_calibration_clusters(np.concatenate(columns, axis=1)[used], clusters[used])
     return jackknife_calibration_interval(

@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import (
     PANEL_SUBJECT,
     AuditColour,
+    AuditData,
     AuditFinding,
+    CalibrationAuditedRun,
     bonferroni_audit_level,
     bracket_audit_interval,
     grade_audit_effect,
@@ -25,10 +26,12 @@ from evenhand.errors import InputError
 from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference, paired_difference
+from evenhand.stats.rates import picks_by_position
 from evenhand.stats.regression import coefficients, length_bias
 from evenhand.wording import format_number, format_plural, format_rounded, format_signed
 
 MORE_SAMPLES_ADVICE = "Score more samples"
+CHANCE_OF_ONE_POSITION = 0.5  # Of naming the same position twice by tossing a coin.
 SIGN_FLIP_SEED = 20_261_116  # Where there are too many sign flips to count, the same ones are drawn each time.
 _MAKERS_BY_MODEL_FAMILY = {"gpt": "openai", "chatgpt": "openai", "claude": "anthropic"}
 
@@ -37,7 +40,10 @@ def audit_judge_biases(seen: CalibrationAuditedRun) -> Iterator[AuditFinding]:
     """Position, length, self-preference and harshness, of every judge; the first two of the panel, too."""
     several = len(seen.judges) > 1
     everyone = [*seen.judges, *([PANEL_SUBJECT] if several else [])]
-    yield from (_audit_position_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
+    if seen.position_bias:
+        yield from (_audit_position_bias_in_pairs(seen, one) for one in seen.position_bias)
+    else:
+        yield from (_audit_position_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
     yield from (_audit_length_bias(seen, judge, bonferroni_audit_level(len(everyone))) for judge in everyone)
     yield from (_audit_self_preference(seen, judge) for judge in seen.judges)
     yield from (_audit_judge_harshness(seen, judge) for judge in seen.judges if several)
@@ -81,6 +87,31 @@ def _audit_position_bias(seen: CalibrationAuditedRun, judge: str, level: float) 
     )
 
 
+def _audit_position_bias_in_pairs(seen: CalibrationAuditedRun, bias: AuditData) -> AuditFinding:
+    """Pairs asked about in both orders: how often the same position was named both times, which decides nothing."""
+    pairs, followed, first = bias["pairs"], bias["followed_place"], bias["first_place"]
+    # Each such pair is a tie, half the scale from what it would be had it been decided.
+    matters = followed / pairs * seen.span / 2 >= seen.smallest_effect
+    colour: AuditColour = "green" if bias["high"] <= CHANCE_OF_ONE_POSITION else "grey"
+    if picks_by_position(pairs, followed, first):
+        colour = "red" if matters else "amber"
+    found = IntervalEstimate(
+        value=bias["share"], low=bias["low"], high=bias["high"], level=bias["level"], method="Wilson", n=pairs
+    )
+    says = (
+        f"picked by position in {followed:,} of {format_plural(pairs, 'pair')} {bracket_audit_interval(found)}, "
+        f"in {first:,} of them the first; these answers say nothing about which output is better."
+    )
+    advice = (
+        f"Replace {bias['judge']}, or ask it to score each output alone (remove dialogue: pairwise)."
+        if colour in ("red", "amber")
+        else MORE_SAMPLES_ADVICE
+    )
+    return measured_audit_finding(
+        "position", bias["judge"], found, colour, says, advice, unit="share of pairs picked by position"
+    )
+
+
 def _first_seat_shares_of_audited_judge(seen: CalibrationAuditedRun, judge: str) -> Floats:
     """1 where a judge saw the output first, else 0; of a panel the share of its judges."""
     seats = seen.table.seats
@@ -102,6 +133,12 @@ def _audit_length_bias(seen: CalibrationAuditedRun, judge: str, level: float) ->
     rows = ~np.isnan(table.length) & ~np.isnan(scores)
     variants, group = table.variant[rows], seen.group[rows]
     within = len(np.unique(group)) < len(group)
+    if same := _find_evenly_apart(table.length[rows], scores[rows], variants, group):
+        why = f"not known: the variants differ in {same} by the same amount on every sample"
+        advice = "Score more outputs, of different length."
+        return unknown_calibration_finding(
+            "length", judge, f"{why}, so that length cannot be told from the variant.", advice=advice
+        )
     lengths = level_variants_to_audit_bias(table.length[rows], variants)
     try:
         bias = length_bias(
@@ -317,6 +354,16 @@ def level_variants_to_audit_bias(column: Floats, variants: Integers) -> Floats:
     means = _audited_group_means(column, variants)
     apart: Floats = column - means + means.max()
     return apart
+
+
+def _find_evenly_apart(lengths: Floats, scores: Floats, variants: Integers, group: Integers) -> str:
+    """What differs between the outputs of a sample, but by nothing except which variants made them; else nothing."""
+    for what, column in (("length", lengths), ("score", scores)):
+        if not len(column) or not _center_audited_scores(column, group).any():
+            return ""
+        if not _center_audited_scores(level_variants_to_audit_bias(column, variants), group).any():
+            return what
+    return ""
 
 
 def _center_audited_scores(column: Floats, groups: Integers) -> Floats:

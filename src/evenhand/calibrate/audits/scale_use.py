@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.calibrate.audits.audited_run import AuditedJudgeAnswerCounts, CalibrationAuditedRun
 from evenhand.calibrate.audits.findings import (
     AUDIT_LEVEL,
     PANEL_SUBJECT,
     AuditColour,
+    AuditedJudgeAnswerCounts,
     AuditFinding,
+    CalibrationAuditedRun,
     bracket_audit_interval,
     measured_audit_finding,
     unknown_calibration_finding,
@@ -186,7 +187,8 @@ def _audit_unanswered_share(judge: str, heard: AuditedJudgeAnswerCounts) -> Audi
     )
     lost = f"{heard.failed:,} of its {format_plural(heard.asked, 'answer')} failed or could not be read"
     times = {0: "never abstained", 1: "abstained once"}.get(heard.abstained, f"abstained {heard.abstained:,} times")
-    says = f"{lost}; it {times}."
+    together = f": {format_percent(rate.estimate)} have no answer" if heard.abstained else ""
+    says = f"{lost}; it {times}{together}."
     advice = "See the failures of the run: a budget, a limit or an unreadable reply can be fixed."
     if heard.abstained > heard.failed:
         advice = "See what it abstains on: a question that cannot be answered from the output needs a reference."

@@ -43,7 +43,7 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import collect_keys_to_hide
+from evenhand.models.hidden_keys import collect_api_keys_to_hide
 from evenhand.models.limits import Clock
 from evenhand.models.requests import Request
 from evenhand.wording import word_type_of_value
@@ -112,11 +112,11 @@ def _open_live_variant_maker(
     if isinstance(variant, CommandVariant):
         return CommandVariantOutputs(variant, environ, slots)
     if isinstance(variant, FunctionVariant):
-        return FunctionVariantOutputs(variant, collect_keys_to_hide(environ), slots)
-    from evenhand.evals.variants.programs import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
-    from evenhand.models.server_answers import HttpClient  # aiohttp is for those who need it.
+        return FunctionVariantOutputs(variant, collect_api_keys_to_hide(environ), slots)
+    from evenhand.evals.variants.endpoints import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
+    from evenhand.models.http_client import ModelHttpClient  # Both for those who need them.
 
-    http = HttpClient(LARGEST_ENDPOINT_ANSWER)
+    http = ModelHttpClient(LARGEST_ENDPOINT_ANSWER)
     stack.push_async_callback(http.close)
     return EndpointVariantOutputs(variant, environ, http, slots, clock)
 

@@ -26,15 +26,15 @@ from evenhand.judging.dialogues.listwise import (
     read_reply_under_letters,
     shuffle_outputs_for_judge,
 )
-from evenhand.judging.evidence import EvidencedAnswer, QuotedEvidenceText, read_form_reply, verify_form_evidence
+from evenhand.judging.evidence import EvidencedJudgment, QuotedEvidenceText, read_form_reply, verify_form_evidence
 from evenhand.judging.fence import neutralize_untrusted_prompt_text
 from evenhand.judging.prompts import (
     Dialogue,
+    JudgePrompts,
     JudgeQuestion,
+    JudgeReplyReading,
     JudgeSetup,
     PromptOutline,
-    Prompts,
-    ReplyReading,
     ask_judge_questions,
     compose_judge_request,
     label_prompt_material,
@@ -81,18 +81,18 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
     outline = PromptOutline(halves=halves, ids=FIXED_DIMENSIONS, schema=DIMENSIONS_SCHEMA)
     request = compose_judge_request("dimensions", outline, label_prompt_material(prompts, task), manner)
 
-    def read(text: str) -> ReplyReading[Rubric]:
+    def read(text: str) -> JudgeReplyReading[Rubric]:
         entries = _find_dimensions_in_reply(text)
         if entries is None:
-            return ReplyReading(faults={DIMENSIONS_KEY: Missing.unreadable(prompts.say("missing"))})
+            return JudgeReplyReading(faults={DIMENSIONS_KEY: Missing.unreadable(prompts.say("missing"))})
         fault = _find_fault_in_dimensions_reply(entries)
         if fault is None:
             try:
                 chosen = _build_rubric_from_reply(entries, method, prompts)
-                return ReplyReading(items={DIMENSIONS_KEY: chosen}, data=entries)
+                return JudgeReplyReading(items={DIMENSIONS_KEY: chosen}, data=entries)
             except RubricError as error:
                 fault = Missing("unreadable", str(error), _tell_judge_rubric_fault(entries))
-        return ReplyReading(faults={DIMENSIONS_KEY: fault})
+        return JudgeReplyReading(faults={DIMENSIONS_KEY: fault})
 
     (reading,) = yield from ask_judge_questions([JudgeQuestion(request, read)], prompts)
     return TaskDimensions(
@@ -101,7 +101,7 @@ def ask_judge_for_dimensions(task: str, method: Method, manner: JudgeSetup) -> D
     )
 
 
-def _build_dimensions_prompt_form(prompts: Prompts) -> str:
+def _build_dimensions_prompt_form(prompts: JudgePrompts) -> str:
     entries = ",\n".join(
         f'    {{"id": "{id}", "asks": "…", "weight": <{prompts.say("above_0")}>}}' for id in (*FIXED_DIMENSIONS, "…")
     )
@@ -154,7 +154,7 @@ def _is_reply_weight_above_0(weight: object) -> bool:
     return isinstance(weight, (int, Decimal)) and weight > 0
 
 
-def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method, prompts: Prompts) -> Rubric:
+def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method, prompts: JudgePrompts) -> Rubric:
     criteria = []
     for number, entry in enumerate(entries, start=1):
         id = str(entry["id"])
@@ -195,7 +195,7 @@ def ask_judge_gate_check(
     (reading,) = yield from ask_judge_questions([JudgeQuestion(request, read, pieces)], prompts)
     checks = []
     for criterion in criteria:
-        item = reading.items.get(criterion.id) or EvidencedAnswer(score=reading.explain_missing(criterion.id))
+        item = reading.items.get(criterion.id) or EvidencedJudgment(score=reading.explain_missing(criterion.id))
         checks.append(
             AcceptanceCheck(judgment=item.judgment(manner.judge, id, criterion.id), revision_hint=item.text(HINT_KEY))
         )
@@ -207,8 +207,8 @@ def ask_judge_gate_check(
 
 
 def _read_gate_reply(
-    groups: Sequence[AnswerGroup], text: QuotedEvidenceText, prompts: Prompts, reply: str
-) -> ReplyReading[EvidencedAnswer]:
+    groups: Sequence[AnswerGroup], text: QuotedEvidenceText, prompts: JudgePrompts, reply: str
+) -> JudgeReplyReading[EvidencedJudgment]:
     """The answers; one that a criterion is not met needs a hint for the revision."""
     answers, data = read_form_reply(reply, groups)
     reading = verify_form_evidence(answers, groups, text, prompts, needs_evidence=True)
@@ -248,7 +248,7 @@ def ask_judge_horizontal_scores(
     for one in submissions:
         label = labels[one.id]
         items = {
-            criterion.id: reading.items.get(label) or EvidencedAnswer(score=reading.explain_missing(label))
+            criterion.id: reading.items.get(label) or EvidencedJudgment(score=reading.explain_missing(label))
             for criterion, reading in zip(dimensions, readings, strict=True)
         }
         answers = Answers(id=one.id, scores={name: item.score for name, item in items.items()})
@@ -264,7 +264,7 @@ def shuffle_labels_for_judge(ids: Sequence[str], manner: JudgeSetup) -> list[str
 
 def _build_horizontal_judge_question(
     rubric: Rubric, criterion: Criterion, task: str, shown: Mapping[str, AnchoredSubmission], manner: JudgeSetup
-) -> JudgeQuestion[EvidencedAnswer]:
+) -> JudgeQuestion[EvidencedJudgment]:
     prompts, labels = manner.prompts, tuple(shown)
     group = AnswerGroup("submissions", tuple(WantedReplyAnswer(label, criterion.scale) for label in labels))
     form, schema = build_judge_answer_form([group], prompts)
@@ -290,11 +290,11 @@ def _build_horizontal_judge_question(
 
 
 def _read_horizontal_reply(
-    texts: Mapping[str, QuotedEvidenceText], criterion: Criterion, prompts: Prompts, reply: str
-) -> ReplyReading[EvidencedAnswer]:
+    texts: Mapping[str, QuotedEvidenceText], criterion: Criterion, prompts: JudgePrompts, reply: str
+) -> JudgeReplyReading[EvidencedJudgment]:
     found, data = read_reply_under_letters(reply, tuple(texts), prompts.phrases["candidate"])
     wanted = WantedReplyAnswer(criterion.id, criterion.scale)
-    items: dict[str, EvidencedAnswer] = {}
+    items: dict[str, EvidencedJudgment] = {}
     faults: dict[str, Missing] = {}
     for label, text in texts.items():
         said = read_json_reply_answers({criterion.id: found.get(label)}, [wanted])
@@ -304,4 +304,4 @@ def _read_horizontal_reply(
             items[label] = held.items[criterion.id]
         else:
             faults[label] = held.faults[criterion.id]
-    return ReplyReading(items=items, faults=faults, data=data)
+    return JudgeReplyReading(items=items, faults=faults, data=data)

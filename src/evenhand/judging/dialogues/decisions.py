@@ -23,9 +23,9 @@ from evenhand.judging.dialogues.yes_no_odds import read_yes_leaning_of_reply
 from evenhand.judging.fence import MaterialPiece
 from evenhand.judging.prompts import (
     Dialogue,
+    JudgePrompts,
     JudgeSetup,
     PromptOutline,
-    Prompts,
     compose_judge_request,
     explain_silent_judge,
 )
@@ -68,7 +68,7 @@ def ask_judge_by_decisions(rubric: Rubric, sample: Sample, output: str, manner: 
     pieces = tag_sample_for_judge(rubric, sample, prompts)
     pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
     pieces.append((prompts.say("output"), "output", sample.outputs[output]))
-    ask = _ask_token_by_token if is_local_model_file(manner.judge) else _ask_in_few_requests
+    ask = _ask_token_by_token if is_local_model_file(manner.judge) else _ask_judge_in_few_requests
     said = iter((yield from ask(questions, pieces, manner)) if questions else ())
     told = [
         _make_judgment(manner.judge, output, criterion, one, next(said), rubric.too_close)
@@ -83,7 +83,7 @@ def ask_judge_by_decisions(rubric: Rubric, sample: Sample, output: str, manner: 
 
 
 def make_decision_question(
-    criterion: Criterion, name: str, rubric: Rubric, prompts: Prompts
+    criterion: Criterion, name: str, rubric: Rubric, prompts: JudgePrompts
 ) -> AskedCriterion | Missing:
     """A criterion as a question: yes/no as a predicate, bands as a choice, anchors as levels; or why it is none."""
     asks = _word_question(criterion, prompts)
@@ -94,7 +94,11 @@ def make_decision_question(
     if why := explain_criterion_unfit_for_decisions(criterion):
         return Missing("abstained", f"{CANNOT_ASSESS}: {why}")
     level = prompts.fill("decisions-level", asks=asks)[0]
-    options, scores = _list_bands(criterion, rubric, prompts) if criterion.scale.bands else _list_levels(criterion)
+    options, scores = (
+        _list_bands_for_judge(criterion, rubric, prompts)
+        if criterion.scale.bands
+        else _list_levels_for_judge(criterion)
+    )
     question = DecisionQuestion(
         name=name, kind="choice" if criterion.scale.bands else "score", asks=level, options=options
     )
@@ -104,12 +108,16 @@ def make_decision_question(
 def explain_criterion_unfit_for_decisions(criterion: Criterion) -> str:
     """Why a decision model cannot be asked about a criterion; empty where it can."""
     scale = criterion.scale
-    if scale.yes_no or 2 <= len(scale.bands) <= len(LETTERS) or 2 <= len(_find_levels(criterion)) <= MOST_LEVELS:
+    if (
+        scale.yes_no
+        or 2 <= len(scale.bands) <= len(LETTERS)
+        or 2 <= len(_find_levels_for_judge(criterion)) <= MOST_LEVELS
+    ):
         return ""
     return f"its scale has no anchors at two to {MOST_LEVELS} levels, and is not of as few whole numbers"
 
 
-def _word_question(criterion: Criterion, prompts: Prompts) -> str:
+def _word_question(criterion: Criterion, prompts: JudgePrompts) -> str:
     """What a criterion asks, with what its yes and its no mean where that is said: levels say it themselves."""
     anchors = criterion.anchors if criterion.scale.yes_no else ()
     meant = [f"- {prompts.say('yes' if one.min else 'no')}: {one.text}" for one in anchors]
@@ -119,7 +127,7 @@ def _word_question(criterion: Criterion, prompts: Prompts) -> str:
 _Options = tuple[tuple[tuple[str, str], ...], tuple[Scored, ...]]
 
 
-def _list_bands(criterion: Criterion, rubric: Rubric, prompts: Prompts) -> _Options:
+def _list_bands_for_judge(criterion: Criterion, rubric: Rubric, prompts: JudgePrompts) -> _Options:
     """The bands from low to high, each counted as its middle."""
     meaning = {grade.grade: grade.label for grade in rubric.method.grades}
     options, scores = [], []
@@ -132,15 +140,15 @@ def _list_bands(criterion: Criterion, rubric: Rubric, prompts: Prompts) -> _Opti
     return tuple(options), tuple(scores)
 
 
-def _list_levels(criterion: Criterion) -> _Options:
+def _list_levels_for_judge(criterion: Criterion) -> _Options:
     """The levels of a scale from low to high, each counted as its middle."""
-    levels = _find_levels(criterion)
+    levels = _find_levels_for_judge(criterion)
     labels = ["–".join(dict.fromkeys(map(format_fraction, (one.min, one.max)))) for one in levels]
     options = tuple((label, one.text) for label, one in zip(labels, levels, strict=True))
     return options, tuple(Scored((one.min + one.max) / 2) for one in levels)
 
 
-def _find_levels(criterion: Criterion) -> list[Anchor]:
+def _find_levels_for_judge(criterion: Criterion) -> list[Anchor]:
     """The anchors where they cover the scale or it has many numbers; else its whole numbers, with their anchors."""
     anchors, scale = sorted(criterion.anchors, key=lambda one: (one.min, one.max)), criterion.scale
     ends_are_whole = scale.min.denominator == scale.max.denominator == 1
@@ -155,9 +163,9 @@ def _find_levels(criterion: Criterion) -> list[Anchor]:
     return [Anchor(min=one, max=one, text=" ".join(texts[one])) for one in numbers]
 
 
-def _ask_in_few_requests(
+def _ask_judge_in_few_requests(
     asked: Sequence[AskedCriterion], pieces: Sequence[MaterialPiece], manner: JudgeSetup
-) -> Dialogue[list[DecisionAnswer | Missing]]:
+) -> Dialogue[list[JudgeDecisionAnswer | Missing]]:
     """All questions in one request, or in as few as a server takes."""
     parts = [asked[start : start + MOST_QUESTIONS] for start in range(0, len(asked), MOST_QUESTIONS)]
     halves = manner.prompts.fill("decisions")
@@ -177,14 +185,14 @@ def _ask_in_few_requests(
 
 def _ask_token_by_token(
     asked: Sequence[AskedCriterion], pieces: Sequence[MaterialPiece], manner: JudgeSetup
-) -> Dialogue[list[DecisionAnswer | Missing]]:
+) -> Dialogue[list[JudgeDecisionAnswer | Missing]]:
     """One request for each question, with one token to answer: the model tells how likely each one was."""
-    requests = tuple(_build_letter_request(one, pieces, manner) for one in asked)
+    requests = tuple(_build_judge_letter_request(one, pieces, manner) for one in asked)
     replies: Sequence[Reply | NoReply] = yield requests
     return [read_letter_answer(one.question, reply) for one, reply in zip(asked, replies, strict=True)]
 
 
-def _build_letter_request(asked: AskedCriterion, pieces: Sequence[MaterialPiece], manner: JudgeSetup) -> Request:
+def _build_judge_letter_request(asked: AskedCriterion, pieces: Sequence[MaterialPiece], manner: JudgeSetup) -> Request:
     """The material first and the question last: what comes before the question is read once for all of them."""
     prompts, question = manner.prompts, asked.question
     if question.options:
@@ -207,7 +215,7 @@ def _make_judgment(
     output: str,
     criterion: Criterion,
     asked: AskedCriterion,
-    said: DecisionAnswer | Missing,
+    said: JudgeDecisionAnswer | Missing,
     too_close: Fraction | None,
 ) -> Judgment:
     """The most likely answer, with its spread and the mean over all answers beside it."""
@@ -236,7 +244,7 @@ LEAST_MASS = 0.2  # Of one token, the chances of all letters together: below it 
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionAnswer:
+class JudgeDecisionAnswer:
     """How likely each option of a question is, in their order: no, then yes, for a predicate."""
 
     chances: tuple[float, ...]
@@ -259,7 +267,7 @@ class DecisionAnswer:
 
 def read_decision_answers(
     questions: Sequence[DecisionQuestion], reply: Reply | NoReply
-) -> list[DecisionAnswer | Missing]:
+) -> list[JudgeDecisionAnswer | Missing]:
     """The answer to each question of a request, or why there is none."""
     if isinstance(reply, NoReply):
         return [explain_silent_judge(reply)] * len(questions)
@@ -276,7 +284,9 @@ def read_decision_answers(
     return [_read_named_answer(asked, [one for one in answers if one.get("name") == asked.name]) for asked in questions]
 
 
-def _read_named_answer(question: DecisionQuestion, found: Sequence[Mapping[str, object]]) -> DecisionAnswer | Missing:
+def _read_named_answer(
+    question: DecisionQuestion, found: Sequence[Mapping[str, object]]
+) -> JudgeDecisionAnswer | Missing:
     if len(found) != 1:
         return Missing("unreadable", "the answer is given more than once" if found else "no answer was given")
     answer = found[0]
@@ -286,12 +296,14 @@ def _read_named_answer(question: DecisionQuestion, found: Sequence[Mapping[str, 
         kind = f"is of type {str(answer['type'])[:40]!r}" if answer.get("type") else "has no type"
         return Missing("unreadable", f"the answer {kind}, where {question.kind!r} was asked for")
     if question.kind == "predicate":
-        chance = _read_chance(answer.get("probability"))
-        return chance if isinstance(chance, Missing) else DecisionAnswer((1 - chance, chance))
-    return _read_option_chances(question, answer)
+        chance = _read_chance_in_reply(answer.get("probability"))
+        return chance if isinstance(chance, Missing) else JudgeDecisionAnswer((1 - chance, chance))
+    return _read_option_chances_in_reply(question, answer)
 
 
-def _read_option_chances(question: DecisionQuestion, answer: Mapping[str, object]) -> DecisionAnswer | Missing:
+def _read_option_chances_in_reply(
+    question: DecisionQuestion, answer: Mapping[str, object]
+) -> JudgeDecisionAnswer | Missing:
     """The probability of each option, once each, and together 1."""
     listed = answer.get("probabilities")
     key = "value" if question.kind == "choice" else "label"
@@ -302,7 +314,7 @@ def _read_option_chances(question: DecisionQuestion, answer: Mapping[str, object
         if len(own) != 1:
             times = "more than one probability" if own else "no probability"
             return Missing("unreadable", f"{times} for {label!r}")
-        chance = _read_chance(own[0])
+        chance = _read_chance_in_reply(own[0])
         if isinstance(chance, Missing):
             return Missing("unreadable", f"{chance.why} for {label!r}")
         chances.append(chance)
@@ -311,13 +323,13 @@ def _read_option_chances(question: DecisionQuestion, answer: Mapping[str, object
     total = math.fsum(chances)
     if abs(total - 1) > SUM_TOLERANCE:
         return Missing("unreadable", f"the probabilities sum to {total:.2f}, not to 1")
-    told = DecisionAnswer(tuple(chance / total for chance in chances))
-    return _refuse_contradiction(question, answer, told)
+    told = JudgeDecisionAnswer(tuple(chance / total for chance in chances))
+    return _refuse_contradictory_reply(question, answer, told)
 
 
-def _refuse_contradiction(
-    question: DecisionQuestion, answer: Mapping[str, object], told: DecisionAnswer
-) -> DecisionAnswer | Missing:
+def _refuse_contradictory_reply(
+    question: DecisionQuestion, answer: Mapping[str, object], told: JudgeDecisionAnswer
+) -> JudgeDecisionAnswer | Missing:
     """The answer, unless the choice that it names is not the most likely one."""
     chosen = answer.get("choice")
     labels = [label for label, _ in question.options]
@@ -328,21 +340,21 @@ def _refuse_contradiction(
     return told
 
 
-def _read_chance(value: object) -> float | Missing:
+def _read_chance_in_reply(value: object) -> float | Missing:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Missing("unreadable", "no probability" if value is None else "a probability that is no number")
     # A comparison with NaN is false.
     return float(value) if 0 <= value <= 1 else Missing("unreadable", f"a probability of {value}")
 
 
-def read_letter_answer(question: DecisionQuestion, reply: Reply | NoReply) -> DecisionAnswer | Missing:
+def read_letter_answer(question: DecisionQuestion, reply: Reply | NoReply) -> JudgeDecisionAnswer | Missing:
     """How likely each option was as the one token of a reply: yes and no, or letters."""
     if not question.options:
         leaning = read_yes_leaning_of_reply(reply)
         if isinstance(leaning, Missing):
             return leaning
         yes = 1 / (1 + math.exp(-leaning))
-        return DecisionAnswer((1 - yes, yes))
+        return JudgeDecisionAnswer((1 - yes, yes))
     if isinstance(reply, NoReply):
         return explain_silent_judge(reply)
     place = next((one for one in reply.places if one.token.strip()), None)
@@ -351,7 +363,7 @@ def read_letter_answer(question: DecisionQuestion, reply: Reply | NoReply) -> De
     return _weigh_letters(LETTERS[: len(question.options)], place)
 
 
-def _weigh_letters(letters: str, place: TokenLogprobs) -> DecisionAnswer | Missing:
+def _weigh_letters(letters: str, place: TokenLogprobs) -> JudgeDecisionAnswer | Missing:
     """The share of each letter among all of them."""
     chances = dict.fromkeys(letters, 0.0)
     for token, logprob in place.likely:
@@ -363,4 +375,4 @@ def _weigh_letters(letters: str, place: TokenLogprobs) -> DecisionAnswer | Missi
         said = f"{place.token.strip()[:40]!r} where a letter was asked for ({total:.0%} of the chances)"
         return Missing("unreadable", said)
     # A letter that is not among the tokens shown is less likely than the last of them: next to nothing.
-    return DecisionAnswer(tuple(chance / total for chance in chances.values()))
+    return JudgeDecisionAnswer(tuple(chance / total for chance in chances.values()))

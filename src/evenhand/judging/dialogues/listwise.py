@@ -25,7 +25,7 @@ from evenhand.judging.answer_form import (
 )
 from evenhand.judging.dialogues.pointwise import build_judge_output_review
 from evenhand.judging.evidence import (
-    EvidencedAnswer,
+    EvidencedJudgment,
     QuotedEvidenceText,
     RevisionAdvice,
     read_reply_form_part,
@@ -34,9 +34,9 @@ from evenhand.judging.evidence import (
 from evenhand.judging.prompts import (
     Dialogue,
     JudgeQuestion,
+    JudgeReplyReading,
     JudgeSetup,
     PromptOutline,
-    ReplyReading,
     ask_judge_questions,
     compose_judge_request,
 )
@@ -76,7 +76,7 @@ def ask_judge_listwise(
 
 def _build_listwise_judge_question(
     rubric: Rubric, sample: Sample, shown: Mapping[str, str], manner: JudgeSetup
-) -> JudgeQuestion[EvidencedAnswer | RevisionAdvice]:
+) -> JudgeQuestion[EvidencedJudgment | RevisionAdvice]:
     prompts, labels = manner.prompts, tuple(shown)
     (part,) = prepare_rubric_prompt(rubric, prompts, "listwise", labels)
     pieces = tag_sample_for_judge(rubric, sample, prompts)
@@ -88,9 +88,9 @@ def _build_listwise_judge_question(
         for label, output in shown.items()
     }
 
-    def read(text: str) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
+    def read(text: str) -> JudgeReplyReading[EvidencedJudgment | RevisionAdvice]:
         found, data = read_reply_under_letters(text, labels, prompts.phrases["response"])
-        items: dict[str, EvidencedAnswer | RevisionAdvice] = {}
+        items: dict[str, EvidencedJudgment | RevisionAdvice] = {}
         faults: dict[str, Missing] = {}
         for label, quoted in texts.items():
             answers = read_reply_form_part(found.get(label), part.groups)
@@ -99,8 +99,8 @@ def _build_listwise_judge_question(
             faults |= {f"{label}/{name}": fault for name, fault in held.faults.items()}
             whole = _read_holistic_reply_score(found.get(label), rubric.method.holistic)
             if whole and not answers:
-                items[f"{label}/{HOLISTIC}"] = EvidencedAnswer(score=whole)
-        return ReplyReading(items=items, faults=faults, data=data)
+                items[f"{label}/{HOLISTIC}"] = EvidencedJudgment(score=whole)
+        return JudgeReplyReading(items=items, faults=faults, data=data)
 
     return JudgeQuestion(compose_judge_request("listwise", part.outline, pieces, manner), read, pieces)
 
@@ -119,11 +119,11 @@ def _make_listwise_judge_review(
     label: str,
     output: str,
     manner: JudgeSetup,
-    reading: ReplyReading[EvidencedAnswer | RevisionAdvice],
+    reading: JudgeReplyReading[EvidencedJudgment | RevisionAdvice],
 ) -> OutputReview:
     """What the reading says about one output, the label taken off."""
     start = f"{label}/"
-    own: ReplyReading[EvidencedAnswer | RevisionAdvice] = ReplyReading(
+    own: JudgeReplyReading[EvidencedJudgment | RevisionAdvice] = JudgeReplyReading(
         items={name.removeprefix(start): item for name, item in reading.items.items() if name.startswith(start)},
         faults={name.removeprefix(start): why for name, why in reading.faults.items() if name.startswith(start)},
         unread=reading.unread,
@@ -132,7 +132,7 @@ def _make_listwise_judge_review(
     result = build_judge_output_review(rubric, sample, output, manner, [own])
     whole = own.items.get(HOLISTIC)
     # Once a reviewer has said anything by the rubric, also that it cannot, a score for the whole no longer stands in.
-    if isinstance(whole, EvidencedAnswer) and len(own.items) == 1 and not isinstance(whole.score, Missing):
+    if isinstance(whole, EvidencedJudgment) and len(own.items) == 1 and not isinstance(whole.score, Missing):
         return replace(result, answers=replace(result.answers, holistic=whole.score))
     return result
 
@@ -310,18 +310,18 @@ def _build_pairwise_judge_question(
     )
 
 
-def _read_pairwise_reply_choice(text: str) -> ReplyReading[PairwiseChoice]:
+def _read_pairwise_reply_choice(text: str) -> JudgeReplyReading[PairwiseChoice]:
     choice = read_reply_choice(text, CHOICES)
     if isinstance(choice, Missing):
-        return ReplyReading(faults={WINNER: choice})
+        return JudgeReplyReading(faults={WINNER: choice})
     objects = [
         value.data for value in find_json_values_in_reply(text) if isinstance(value.data, dict) and WINNER in value.data
     ]
     data = objects[-1] if objects else {}
-    return ReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
+    return JudgeReplyReading(items={WINNER: PairwiseChoice(choice, str(data.get("reason", "")))}, data=data or None)
 
 
-def _read_pairwise_judge_vote(reading: ReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Missing:
+def _read_pairwise_judge_vote(reading: JudgeReplyReading[PairwiseChoice], order: tuple[str, str]) -> str | Missing:
     """The name of the output that was chosen, a tie, or why there is no choice."""
     choice = reading.items.get(WINNER)
     if choice is None:

@@ -16,7 +16,7 @@ from evenhand.judging.answer_form import (
     tag_sample_for_judge,
 )
 from evenhand.judging.dialogues.pointwise import (
-    average_judgments,
+    average_repeated_judgments,
     build_review_from_judgments,
     vary_repeated_judge_settings,
 )
@@ -69,7 +69,7 @@ def ask_judge_by_logprobs(
         )
         for number, place in enumerate(rest):
             one, own = criteria[place], again[number * replies : (number + 1) * replies]
-            judgments[place] = average_judgments(
+            judgments[place] = average_repeated_judgments(
                 [
                     _build_logprobs_judgment(manner, output, one, _read_sampled_reply_score(one, reply, shown), reply)
                     for reply in own

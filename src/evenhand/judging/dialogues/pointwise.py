@@ -24,7 +24,7 @@ from evenhand.judging.answer_form import (
 )
 from evenhand.judging.evidence import (
     FEW_SUGGESTIONS,
-    EvidencedAnswer,
+    EvidencedJudgment,
     QuotedEvidenceText,
     RevisionAdvice,
     note_few_judge_suggestions,
@@ -35,10 +35,10 @@ from evenhand.judging.evidence import (
 )
 from evenhand.judging.prompts import (
     Dialogue,
+    JudgePrompts,
     JudgeQuestion,
+    JudgeReplyReading,
     JudgeSetup,
-    Prompts,
-    ReplyReading,
     ask_judge_questions,
     compose_judge_request,
 )
@@ -73,7 +73,7 @@ def build_pointwise_judge_questions(
     each: bool = False,
     settings: ModelSettings | None = None,
     repeat: int = 0,
-) -> list[JudgeQuestion[EvidencedAnswer | RevisionAdvice]]:
+) -> list[JudgeQuestion[EvidencedJudgment | RevisionAdvice]]:
     """The requests about one output, with how to read their replies."""
     prompts = manner.prompts
     name = "pointwise" if rubric.method.dialogue == "listwise" else rubric.method.dialogue
@@ -97,20 +97,20 @@ def build_judge_output_review(
     sample: Sample,
     output: str,
     manner: JudgeSetup,
-    readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]],
+    readings: Sequence[JudgeReplyReading[EvidencedJudgment | RevisionAdvice]],
 ) -> OutputReview:
     """What the readings say about one output."""
     found = {
         name: item
         for reading in reversed(readings)
         for name, item in reading.items.items()
-        if isinstance(item, EvidencedAnswer)
+        if isinstance(item, EvidencedJudgment)
     }
     criteria = {
         leaf.id: found.get(leaf.id) or _explain_missing_reply(readings, leaf.id)
         for leaf in list_judged_criteria(rubric)
     }
-    statements: dict[str, dict[str, EvidencedAnswer]] = {"red_flags": {}, "bonuses": {}}
+    statements: dict[str, dict[str, EvidencedJudgment]] = {"red_flags": {}, "bonuses": {}}
     true: dict[str, dict[str, str]] = {"red_flags": {}, "bonuses": {}}  # Each with the judge's reason.
     for kind, each in (("red_flags", rubric.red_flags), ("bonuses", rubric.bonuses)):
         for one in each:
@@ -120,7 +120,9 @@ def build_judge_output_review(
                 true[kind][one.id] = item.reason
     flags, bonuses = statements.values()
     advice, notes = (
-        _take_suggestions_from_replies(manner.judge, readings) if rubric.method.dialogue == "individual" else ((), ())
+        _take_judge_suggestions_from_replies(manner.judge, readings)
+        if rubric.method.dialogue == "individual"
+        else ((), ())
     )
     data = readings[0].data if len(readings) == 1 else None
     said = data if isinstance(data, dict) else {}
@@ -150,8 +152,8 @@ def _read_whole_reply(scale: Scale, given: object) -> Scored | None:
     return score if isinstance(score, Scored) else None
 
 
-def _take_suggestions_from_replies(
-    judge: str, readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]]
+def _take_judge_suggestions_from_replies(
+    judge: str, readings: Sequence[JudgeReplyReading[EvidencedJudgment | RevisionAdvice]]
 ) -> tuple[RevisionAdvice, tuple[str, ...]]:
     """The suggestions that were given, and a note where two were to come and did not."""
     keys = (ADVICE_KEY, FEW_SUGGESTIONS)
@@ -165,19 +167,24 @@ def _take_suggestions_from_replies(
 
 
 def _explain_missing_reply(
-    readings: Sequence[ReplyReading[EvidencedAnswer | RevisionAdvice]], name: str
-) -> EvidencedAnswer:
+    readings: Sequence[JudgeReplyReading[EvidencedJudgment | RevisionAdvice]], name: str
+) -> EvidencedJudgment:
     """Why no reading has an item: its own fault, or that of a reply that was not read."""
     at_fault = [one for one in readings if name in one.faults] or [one for one in readings if one.unread] or readings
-    return EvidencedAnswer(score=at_fault[0].explain_missing(name))
+    return EvidencedJudgment(score=at_fault[0].explain_missing(name))
 
 
 def _read_pointwise_reply(
-    groups: Sequence[AnswerGroup], quoted: QuotedEvidenceText, prompts: Prompts, name: str, advises: bool, text: str
-) -> ReplyReading[EvidencedAnswer | RevisionAdvice]:
+    groups: Sequence[AnswerGroup],
+    quoted: QuotedEvidenceText,
+    prompts: JudgePrompts,
+    name: str,
+    advises: bool,
+    text: str,
+) -> JudgeReplyReading[EvidencedJudgment | RevisionAdvice]:
     answers, data = read_form_reply(text, groups)
     held = verify_form_evidence(answers, groups, quoted, prompts, needs_evidence=name in NEED_EVIDENCE)
-    reading: ReplyReading[EvidencedAnswer | RevisionAdvice] = ReplyReading(
+    reading: JudgeReplyReading[EvidencedJudgment | RevisionAdvice] = JudgeReplyReading(
         items=dict(held.items), faults=held.faults, data=data
     )
     return read_judge_suggestions(reading, prompts) if advises else reading
@@ -199,7 +206,7 @@ def ask_judge_sampled(
         questions += build_pointwise_judge_questions(rubric, sample, output, manner, settings=settings, repeat=repeat)
     readings = yield from ask_judge_questions(questions, manner.prompts)
     several = [build_judge_output_review(rubric, sample, output, manner, [reading]) for reading in readings]
-    judgments = [average_judgments(given) for given in zip(*(one.judgments for one in several), strict=True)]
+    judgments = [average_repeated_judgments(given) for given in zip(*(one.judgments for one in several), strict=True)]
     review = build_review_from_judgments(rubric, several[0], judgments)
     advice = pick_severest_reply_suggestions(one for each in several for one in each.suggestions)
     notes = several[0].answers.notes if not advice else note_few_judge_suggestions(manner.judge, advice, "")
@@ -214,7 +221,7 @@ def vary_repeated_judge_settings(settings: ModelSettings, seed: int, repeat: int
     return replace(settings, temperature=temperature, seed=seed + repeat)
 
 
-def average_judgments(judgments: Sequence[Judgment]) -> Judgment:
+def average_repeated_judgments(judgments: Sequence[Judgment]) -> Judgment:
     """Several judgments on one criterion as one: the mean, if more than half of them have a score."""
     scored = [(one, one.score) for one in judgments if isinstance(one.score, Scored)]
     if not 2 * len(scored) > len(judgments):

@@ -16,11 +16,11 @@ from evenhand.judging.answer_form import TEXT_SCHEMA, AnswerSchema, build_reply_
 from evenhand.judging.fence import MaterialPiece, neutralize_untrusted_prompt_text
 from evenhand.judging.prompts import (
     Dialogue,
+    JudgePrompts,
     JudgeQuestion,
+    JudgeReplyReading,
     JudgeSetup,
     PromptOutline,
-    Prompts,
-    ReplyReading,
     ask_judge_questions,
     compose_judge_request,
 )
@@ -92,20 +92,20 @@ def ask_model_for_rubric(
     """
     prompts = _add_draft_prompt(manner.prompts)
     bounds = {"least": str(LEAST_CRITERIA), "most": str(MOST_CRITERIA), "flags": str(MOST_FLAGS)}
-    halves = prompts.fill("draft", **bounds, form=_build_draft_form())
+    halves = prompts.fill("draft", **bounds, form=_build_draft_reply_form())
     outline = PromptOutline(halves=halves, ids=(DRAFT_KEY,), schema=DRAFT_SCHEMA)
     request = compose_judge_request("draft", outline, list_draft_material(task, examples), manner)
 
-    def read(text: str) -> ReplyReading[RubricDraft]:
+    def read(text: str) -> JudgeReplyReading[RubricDraft]:
         data = _find_draft_in_reply(text)
         found = (
             Missing.unreadable("there is no JSON object with criteria")
             if data is None
-            else _read_draft({"name": name, "method": method}, data)
+            else _read_draft_reply({"name": name, "method": method}, data)
         )
         if isinstance(found, Missing):
-            return ReplyReading(faults={DRAFT_KEY: found})
-        return ReplyReading(items={DRAFT_KEY: found}, data=data)
+            return JudgeReplyReading(faults={DRAFT_KEY: found})
+        return JudgeReplyReading(items={DRAFT_KEY: found}, data=data)
 
     (reading,) = yield from ask_judge_questions([JudgeQuestion(request, read)], prompts)
     return reading.items.get(DRAFT_KEY) or RubricDraft(why_not=reading.explain_missing(DRAFT_KEY).text)
@@ -124,14 +124,14 @@ def list_draft_material(task: str, examples: Sequence[DraftExample]) -> list[Mat
     return pieces
 
 
-def _add_draft_prompt(prompts: Prompts) -> Prompts:
+def _add_draft_prompt(prompts: JudgePrompts) -> JudgePrompts:
     """The same texts and the one for drafts, which is asked in English and is no part of a set of one's own."""
     return replace(
         prompts, texts={**prompts.texts, "draft": read_text_file(_DRAFT_PROMPT, _LARGEST_PROMPT, InputError)}
     )
 
 
-def _build_draft_form() -> str:
+def _build_draft_reply_form() -> str:
     anchors = ", ".join(f'"{level}": "…"' for level in LEVELS)
     criterion = f'{{"id": "…", "asks": "…?", "importance": 3, "least": 0, "anchors": {{{anchors}}}}}'
     return (
@@ -149,12 +149,12 @@ def _find_draft_in_reply(text: str) -> Mapping[str, Any] | None:
     return None
 
 
-def _read_draft(head: Mapping[str, str], data: Mapping[str, Any]) -> RubricDraft | Missing:
+def _read_draft_reply(head: Mapping[str, str], data: Mapping[str, Any]) -> RubricDraft | Missing:
     """The rubric in a reply, or what is wrong with it in words that a model may be told."""
-    fault = _find_draft_fault(data)
+    fault = _find_draft_reply_fault(data)
     if fault is not None:
         return Missing.unreadable(fault)
-    fields = {**head, **_build_draft_fields(data)}
+    fields = {**head, **_build_fields_from_draft_reply(data)}
     try:
         rubric = load_rubric(fields)
     except InputError as error:
@@ -164,31 +164,33 @@ def _read_draft(head: Mapping[str, str], data: Mapping[str, Any]) -> RubricDraft
     return RubricDraft(fields=fields, rubric=rubric)
 
 
-def _find_draft_fault(data: Mapping[str, Any]) -> str | None:
+def _find_draft_reply_fault(data: Mapping[str, Any]) -> str | None:
     criteria, flags = data["criteria"], data.get("red_flags")
     if not LEAST_CRITERIA <= len(criteria) <= MOST_CRITERIA:
         return f"expected {LEAST_CRITERIA} to {MOST_CRITERIA} criteria"
     if not isinstance(flags, list) or not 1 <= len(flags) <= MOST_FLAGS:
         return f"expected 1 to {MOST_FLAGS} red flags"
     for one in (*criteria, *flags):
-        if not isinstance(one, dict) or not _is_text(one.get("asks")):
+        if not isinstance(one, dict) or not _is_text_in_draft_reply(one.get("asks")):
             return "a criterion or a red flag asks nothing"
         if not isinstance(one.get("id"), str) or not _ID.fullmatch(one["id"]) or len(one["id"]) > 40:
             return "an id is not one to three lower-case words joined by hyphens"
     for one in criteria:
         anchors = one.get("anchors")
-        if not isinstance(anchors, dict) or not all(_is_text(anchors.get(level)) for level in LEVELS):
+        if not isinstance(anchors, dict) or not all(_is_text_in_draft_reply(anchors.get(level)) for level in LEVELS):
             return f"a criterion lacks an anchor: each has {', '.join(LEVELS)}"
-        if not _is_whole(one.get("importance"), 1, 5) or not _is_whole(one.get("least", 0), 0, 8):
+        if not _is_whole_in_draft_reply(one.get("importance"), 1, 5) or not _is_whole_in_draft_reply(
+            one.get("least", 0), 0, 8
+        ):
             return "importance is a whole number from 1 to 5, least one from 0 to 8"
     return None if any(one.get("least", 0) >= 2 for one in criteria) else "no criterion has a least score of 3 to 8"
 
 
-def _is_text(value: object) -> bool:
+def _is_text_in_draft_reply(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _is_whole(value: object, low: int, high: int) -> bool:
+def _is_whole_in_draft_reply(value: object, low: int, high: int) -> bool:
     return (
         isinstance(value, (int, Decimal))
         and not isinstance(value, bool)
@@ -197,28 +199,28 @@ def _is_whole(value: object, low: int, high: int) -> bool:
     )
 
 
-def _build_draft_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+def _build_fields_from_draft_reply(data: Mapping[str, Any]) -> dict[str, Any]:
     """As a rubric file has them. A model wrote the texts after it read a stranger's task: they are made powerless."""
     criteria = data["criteria"]
-    weights = share_hundredths([int(one["importance"]) for one in criteria])
+    weights = share_hundredths_of_draft_reply([int(one["importance"]) for one in criteria])
     gated = [(one["id"], int(one.get("least", 0))) for one in criteria]
     return {
-        "about": _clean_line(str(data.get("about") or "")),
+        "about": _clean_draft_reply_line(str(data.get("about") or "")),
         "criteria": [
             {
                 "id": one["id"],
-                "asks": _clean_line(one["asks"]),
+                "asks": _clean_draft_reply_line(one["asks"]),
                 "weight": weight,
-                "anchors": {level: _clean_line(one["anchors"][level]) for level in LEVELS},
+                "anchors": {level: _clean_draft_reply_line(one["anchors"][level]) for level in LEVELS},
             }
             for one, weight in zip(criteria, weights, strict=True)
         ],
-        "red_flags": [{"id": one["id"], "asks": _clean_line(one["asks"])} for one in data["red_flags"]],
+        "red_flags": [{"id": one["id"], "asks": _clean_draft_reply_line(one["asks"])} for one in data["red_flags"]],
         "gates": [{"criterion": id, "min": least} for id, least in gated if least >= 2],
     }
 
 
-def share_hundredths(parts: Sequence[int]) -> list[float]:
+def share_hundredths_of_draft_reply(parts: Sequence[int]) -> list[float]:
     """Weights in the proportion of whole numbers, in hundredths that sum to exactly 1."""
     total = sum(parts)
     floors = [100 * one // total for one in parts]
@@ -228,6 +230,6 @@ def share_hundredths(parts: Sequence[int]) -> list[float]:
     return [one / 100 for one in floors]
 
 
-def _clean_line(text: str) -> str:
+def _clean_draft_reply_line(text: str) -> str:
     line = neutralize_untrusted_prompt_text(" ".join(text.split()))
     return line if len(line) <= LONGEST_TEXT else line[: LONGEST_TEXT - 1] + "…"

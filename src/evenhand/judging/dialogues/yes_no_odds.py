@@ -22,9 +22,9 @@ from evenhand.judging.dialogues.pointwise import build_review_from_judgments
 from evenhand.judging.fence import MaterialPiece
 from evenhand.judging.prompts import (
     Dialogue,
+    JudgePrompts,
     JudgeSetup,
     PromptOutline,
-    Prompts,
     compose_judge_request,
     explain_silent_judge,
 )
@@ -89,7 +89,7 @@ def ask_judge_by_odds(rubric: Rubric, sample: Sample, output: str, manner: Judge
     return build_review_from_judgments(rubric, blank, told)
 
 
-def _list_yes_no_judge_questions(criterion: Criterion, prompts: Prompts) -> list[str]:
+def _list_yes_no_judge_questions(criterion: Criterion, prompts: JudgePrompts) -> list[str]:
     """What is asked: whether it is met, or whether each level above the lowest is reached."""
     if criterion.scale.yes_no:
         return [prompts.fill("odds-met", asks=word_judge_question(criterion))[0]]
@@ -215,7 +215,7 @@ class YesNoReplyRule:
         return abs(leaning - self.threshold) < self.band
 
 
-def load_known_judge_questions(prompts: Prompts) -> tuple[KnownQuestion, ...]:
+def load_known_judge_questions(prompts: JudgePrompts) -> tuple[KnownQuestion, ...]:
     """The shipped questions, as many with yes as with no."""
     blocks, _ = prompts.fill("odds-known")
     pairs = [found for block in blocks.split("\n\n") if (found := _PAIR.fullmatch(block.strip()))]

@@ -218,7 +218,9 @@ class NamedConcept:
 def find_concepts_of_claim(words: Sequence[TextWord]) -> tuple[NamedConcept, ...]:
     """The concepts that these words name, the longest names first; no word belongs to two."""
     index = _load_concept_index()
-    found = [(places, one) for at, word in enumerate(words) for places, one in _match_names(index, words, at, word)]
+    found = [
+        (places, one) for at, word in enumerate(words) for places, one in _match_names_of_claim(index, words, at, word)
+    ]
     taken: set[int] = set()
     chosen: list[NamedConcept] = []
     for places, one in sorted(found, key=lambda match: -len(match[0])):
@@ -237,7 +239,7 @@ def locate_concept_of_claim(concept: NamedConcept, text: JudgedText) -> list[int
     ]
 
 
-def denies_with_concept(concept: NamedConcept, sentence: JudgedSentence) -> bool:
+def denies_claim_with_concept(concept: NamedConcept, sentence: JudgedSentence) -> bool:
     """Whether a sentence speaks of a concept by a denial, as "will not take place" speaks of a cancellation."""
     return any(phrase.denies and _is_concept_phrase_in(phrase, sentence) for phrase in concept.phrases)
 
@@ -248,7 +250,7 @@ def load_own_names_of_things() -> frozenset[str]:
     return frozenset(map(stem_embedded_word, load_claim_words("concepts", "own_names")))
 
 
-def read_concept_lines(lines: str) -> Iterator[tuple[list[str], list[str]]]:
+def read_concept_lines_of_lexicon(lines: str) -> Iterator[tuple[list[str], list[str]]]:
     """The names of each concept of an entry, and the phrases for it: "name / name: phrase, phrase"."""
     for line in lines.splitlines():
         names, _, phrases = line.partition(": ")
@@ -260,7 +262,7 @@ def _load_concept_index() -> dict[str, tuple[NamedConcept, ...]]:
     """Each named concept by the first stem of its name."""
     index: dict[str, list[NamedConcept]] = {}
     for entry in load_judge_lexicon("concepts")["concepts"].values():
-        for names, others in read_concept_lines(entry["said"]):
+        for names, others in read_concept_lines_of_lexicon(entry["said"]):
             phrases = tuple(map(_read_concept_phrase, (*others, *names)))
             for stems in filter(None, map(_stem_concept_phrase, names)):
                 index.setdefault(stems[0], []).append(NamedConcept(stems=stems, phrases=phrases))
@@ -282,7 +284,7 @@ def _read_concept_phrase(phrase: str) -> ConceptPhrase:
     return ConceptPhrase(stems=_stem_concept_phrase(phrase), denies=denial is not None)
 
 
-def _match_names(
+def _match_names_of_claim(
     index: dict[str, tuple[NamedConcept, ...]], words: Sequence[TextWord], at: int, word: TextWord
 ) -> Iterator[tuple[list[int], NamedConcept]]:
     """The concepts whose name begins at a word, each with the places of its words."""

@@ -31,7 +31,7 @@ from evenhand.judging.embedded.lexicon import (
 from evenhand.judging.embedded.named_things import (
     find_example_of_claim,
     find_thing_of_claim,
-    is_spelled_otherwise,
+    is_claimed_name_spelled_otherwise,
     split_claim_examples,
 )
 from evenhand.judging.embedded.texts import JudgedText, detect_language_unfit_for_judge
@@ -41,7 +41,7 @@ LONGEST_CRITERION = 1000  # Characters of a criterion that are read; taking a lo
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureWeights:
+class EmbeddedFeatureWeights:
     """What fitting found: a weight for each feature, and how far from even a chance must be to count.
 
     Short claims have bands of their own, as each of their words may be said in another: one for a yes, one for a no.
@@ -72,15 +72,15 @@ class EmbeddedDecision:
 
 
 @cache
-def load_embedded_judge_weights() -> FeatureWeights:
+def load_embedded_judge_weights() -> EmbeddedFeatureWeights:
     """The shipped weights."""
     fitted = json.loads((LIBRARY / "embedded.json").read_text("utf-8"))
     bands = {name: fitted[name] for name in ("band", "short_yes_band", "short_no_band")}
-    return FeatureWeights(features=fitted["weights"], **bands)
+    return EmbeddedFeatureWeights(features=fitted["weights"], **bands)
 
 
 def judge_criterion_claim(
-    asks: str, text: JudgedText, reference: JudgedText | None = None, weights: FeatureWeights | None = None
+    asks: str, text: JudgedText, reference: JudgedText | None = None, weights: EmbeddedFeatureWeights | None = None
 ) -> EmbeddedDecision:
     """Whether a criterion holds for a text, by the shipped weights or by others."""
     asks, examples = split_claim_examples(asks[:LONGEST_CRITERION])
@@ -114,7 +114,7 @@ def judge_criterion_claim(
 
 
 def _decide_by_claim(
-    asks: str, claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None
+    asks: str, claim: CriterionClaim, text: JudgedText, weights: EmbeddedFeatureWeights | None
 ) -> EmbeddedDecision:
     """By what rules cannot see, by what is nowhere in the text, or by the weighed evidence of the words."""
     language = detect_language_unfit_for_judge(text.text)
@@ -130,20 +130,22 @@ def _decide_by_claim(
     absent = [quote for quote in claim.quoted if not text.contains_claimed_phrase(quote)] if claim.is_statement else []
     if absent:
         return _answer_embedded_by_absence(claim, text, f"“{absent[0]}” does not occur in it")
-    measured = _find_absent_measure(asks, claim, text)
+    measured = _find_absent_measure_of_claim(asks, claim, text)
     if measured:
         return _answer_embedded_by_absence(claim, text, f"it gives no {measured}")
     return _answer_embedded_by_words(asks, claim, text, weights, is_statement=claim.is_statement)
 
 
-def _find_absent_measure(asks: str, claim: CriterionClaim, text: JudgedText) -> str:
+def _find_absent_measure_of_claim(asks: str, claim: CriterionClaim, text: JudgedText) -> str:
     """The kind of value (money, a weight) that is asked for and that no sentence gives; empty where none is."""
     asked = load_judge_pattern("decisions", "measure_asked").match(asks)
     kinds = claim.wanted & {"money", "mass", "volume", "temperature"} if asked and not claim.values else ()
     return next((kind for kind in sorted(kinds) if not gives_kind_of_claim(kind, text)), "")
 
 
-def judge_statement_claim(statement: str, text: JudgedText, weights: FeatureWeights | None = None) -> EmbeddedDecision:
+def judge_statement_claim(
+    statement: str, text: JudgedText, weights: EmbeddedFeatureWeights | None = None
+) -> EmbeddedDecision:
     """Whether a text says what a statement says."""
     statement = statement[:LONGEST_CRITERION]
     claim = replace(extract_claim(statement), way="statement")  # Whatever it is about, it is to be said.
@@ -204,7 +206,7 @@ def _limit_claim_decision(decision: EmbeddedDecision, text: JudgedText) -> Embed
 
 
 def _answer_embedded_by_reference(
-    asks: str, text: JudgedText, reference: JudgedText | None, weights: FeatureWeights | None
+    asks: str, text: JudgedText, reference: JudgedText | None, weights: EmbeddedFeatureWeights | None
 ) -> EmbeddedDecision:
     """What the reference says on the matter takes the place of the criterion."""
     if reference is None:
@@ -216,7 +218,7 @@ def _answer_embedded_by_reference(
 
 
 def _answer_embedded_by_words(
-    asks: str, claim: CriterionClaim, text: JudgedText, weights: FeatureWeights | None, *, is_statement: bool
+    asks: str, claim: CriterionClaim, text: JudgedText, weights: EmbeddedFeatureWeights | None, *, is_statement: bool
 ) -> EmbeddedDecision:
     if not claim.words and not claim.values and not claim.quoted:
         return _abstain_as_embedded_judge("it names nothing that could be looked for")
@@ -244,7 +246,11 @@ def _answer_embedded_by_words(
     found, contradicted = chance > 0.5, bool(seen.conflicts) or seen.is_denied
     if not is_statement and ((seen.missing and not in_other_words) if found else not contradicted):
         return _abstain_as_embedded_judge("no passage speaks of it in these words, which shows nothing either way")
-    doubt = _explain_claim_doubt(asks, claim, text, seen) if found else _explain_absence_doubt(asks, claim, text, seen)
+    doubt = (
+        _explain_claim_doubt(asks, claim, text, seen)
+        if found
+        else _explain_absence_doubt_of_claim(asks, claim, text, seen)
+    )
     if doubt:
         return _abstain_as_embedded_judge(doubt, seen.quote)
     percent = f"{100 * (1 - chance if claim.is_inverted else chance):.0f}%"
@@ -277,9 +283,9 @@ def _explain_claim_doubt(asks: str, claim: CriterionClaim, text: JudgedText, see
     return ""
 
 
-def _explain_absence_doubt(asks: str, claim: CriterionClaim, text: JudgedText, seen: ClaimFeatures) -> str:
+def _explain_absence_doubt_of_claim(asks: str, claim: CriterionClaim, text: JudgedText, seen: ClaimFeatures) -> str:
     """Why what is not found, or denied, may still be there; empty where nothing speaks for that."""
-    if seen.missing and is_spelled_otherwise(" ".join(seen.missing), text):
+    if seen.missing and is_claimed_name_spelled_otherwise(" ".join(seen.missing), text):
         return "its letters stand in the output in other pieces"
     if claim.alternatives and not seen.conflicts:
         return "it names several things, of which one may be meant here"

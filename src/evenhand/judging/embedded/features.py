@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evenhand.judging.embedded.claims import (
     CriterionClaim,
-    denies_with_concept,
+    denies_claim_with_concept,
     find_denied_claim_stems,
     load_own_names_of_things,
     locate_concept_of_claim,
@@ -59,7 +59,7 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
         **_measure_claim_opposition(match),
         **_measure_specific_words(match),
         **_measure_claim_concepts(match),
-        **_measure_unknown_words(match),
+        **_measure_unknown_words_of_claim(match),
         **(_measure_values_of_claim(match, conflicts) if claim.values else {}),
         "name_absent": float(not claim.names <= text.stems),
         "names_near": float(bool(claim.names) and claim.names <= stems),
@@ -67,8 +67,8 @@ def measure_claim_features(claim: CriterionClaim, text: JudgedText) -> ClaimFeat
         "asked_given": float(bool(given) and all(given)),
         "asked_absent": float(not all(given)),
         "requested": float(claim.is_asking and is_claimed_request(sentence.text)),
-        "forbidden": float(claim.way == "advice" and not claim.denied and _forbids(sentence.text)),
-        "both_forbid": float(bool(claim.denied) and _forbids(sentence.text)),
+        "forbidden": float(claim.way == "advice" and not claim.denied and _does_claim_forbid(sentence.text)),
+        "both_forbid": float(bool(claim.denied) and _does_claim_forbid(sentence.text)),
         "question": float(_is_claim_doubted(sentence.text) and not claim.is_asking),
     }
     features[f"{claim.way}_given"] = features["asked_given"] * (1 - features[f"{claim.way}_away"])
@@ -94,7 +94,7 @@ def is_claimed_request(sentence: str) -> bool:
     return load_judge_pattern("claims", "request_made").search(sentence) is not None
 
 
-def _forbids(sentence: str) -> bool:
+def _does_claim_forbid(sentence: str) -> bool:
     return load_judge_pattern("claims", "prohibition").search(sentence) is not None
 
 
@@ -216,12 +216,12 @@ def _measure_claim_concepts(match: _ClaimMatch) -> dict[str, float]:
         }
     known = [*found, *filter(None, places)]
     missing = sum(not one for one in places) / max(1, len(places))
-    together = _stand_together(known, 0)
+    together = _do_claim_words_stand_together(known, 0)
     return {
         "concept": 1.0,
         "concept_all": 1.0,
         "concept_together": float(together),
-        "concept_near": float(_stand_together(known, 1)),
+        "concept_near": float(_do_claim_words_stand_together(known, 1)),
         "concept_others_missing": missing,
         "concept_alone": float(not places),
         "concept_others_all": float(bool(places) and not missing),
@@ -230,12 +230,12 @@ def _measure_claim_concepts(match: _ClaimMatch) -> dict[str, float]:
     }
 
 
-def _stand_together(places: list[list[int]], reach: int) -> bool:
+def _do_claim_words_stand_together(places: list[list[int]], reach: int) -> bool:
     """Whether some sentence has all of these in it, or no further than this from it."""
     return any(all(any(abs(at - one) <= reach for one in others) for others in places) for at in places[0])
 
 
-def _measure_unknown_words(match: _ClaimMatch) -> dict[str, float]:
+def _measure_unknown_words_of_claim(match: _ClaimMatch) -> dict[str, float]:
     """Which words are absent: names and things show that by their absence, a word with unknown other names does not."""
     claim, stems = match.claim, match.text.stems
     known = [stem for stem in claim.specific if stem in load_own_names_of_things() or stem in claim.names]
@@ -266,7 +266,7 @@ def _measure_claim_opposition(match: _ClaimMatch) -> dict[str, float]:
     # It asks for the refusal itself.
     backward = load_judge_pattern("claims", "backward_denial").search(sentence.text)
     is_refusal = (backward is not None and not refusals.isdisjoint(met)) or any(
-        denies_with_concept(concept, sentence) for concept in claim.concepts
+        denies_claim_with_concept(concept, sentence) for concept in claim.concepts
     )
     against = bool(differ) and 3 * len(differ) >= len(met) and not claim.is_open and not is_refusal
     unmet = [word.stem for word in claim.words if word.stem not in sentence.stems]

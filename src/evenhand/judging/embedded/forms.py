@@ -98,7 +98,7 @@ def _judge_json_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     around = _cut_form_from_claim(asks, asked.span())
     if _claims_more_than_form(load_judge_pattern("forms", "json_filler").sub(" ", around)):
         return None
-    parses = parse_fenced_json(text.text) is not None
+    parses = parse_fenced_json_of_claim(text.text) is not None
     return FormAnswer(
         parses != _denies_form_claim(asks), "it parses as JSON" if parses else "it does not parse as JSON"
     )
@@ -263,7 +263,7 @@ def find_feature_of_claim(name: str, text: JudgedText) -> str:
     return ""
 
 
-def parse_fenced_json(text: str) -> tuple[object] | None:
+def parse_fenced_json_of_claim(text: str) -> tuple[object] | None:
     """What a text holds as JSON, a code fence around it aside; a tuple of one, as null is JSON too."""
     bare = load_judge_pattern("forms", "code_fence").sub("", text.strip(), count=1).removesuffix("```").strip()
     try:
@@ -283,7 +283,7 @@ def _find_table_rows_of_claim(text: JudgedText) -> list[str]:
 
 
 def _count_json_keys_of_claim(text: JudgedText) -> int:
-    found = parse_fenced_json(text.text)
+    found = parse_fenced_json_of_claim(text.text)
     return len(found[0]) if found and isinstance(found[0], dict) else 0
 
 

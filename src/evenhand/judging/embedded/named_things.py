@@ -150,10 +150,10 @@ def _find_absent_thing_of_claim(asks: str, claim: CriterionClaim, text: JudgedTe
         return None
     if not name and any(gives_kind_of_claim(kind, text) for kind in claim.wanted):
         return None
-    return None if is_spelled_otherwise(named["name"], text) else NamedThing(called=named["name"].strip())
+    return None if is_claimed_name_spelled_otherwise(named["name"], text) else NamedThing(called=named["name"].strip())
 
 
-def is_spelled_otherwise(term: str, text: JudgedText) -> bool:
+def is_claimed_name_spelled_otherwise(term: str, text: JudgedText) -> bool:
     """Whether the letters of a term stand in a text in other pieces ("sun light", "fine-tuning"), or as initials."""
     bare = "".join(word.stem for word in find_embedded_words(term))
     initials = "".join(word.raw[0] for word in find_embedded_words(term)).upper()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from evenhand.judging.reading.reply_text import (
     TOO_MUCH_JSON,
     find_json_values_in_reply,
-    has_too_much_json,
+    has_reply_too_much_json,
     normalize_reply_answer_name,
     strip_reply_markup,
     strip_thinking_from_reply,
@@ -59,7 +59,7 @@ def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | 
     What the reply says in JSON binds, else in double brackets, else under a label or alone on its last line, else
     where it concludes, else anywhere.
     """
-    if has_too_much_json(text):
+    if has_reply_too_much_json(text):
         return TOO_MUCH_JSON
     reader = _ReplyChoiceReader(choices)
     body = strip_thinking_from_reply(text)

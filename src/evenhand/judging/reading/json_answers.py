@@ -11,7 +11,7 @@ from evenhand.files.parsing import DuplicateKeyJsonObject
 from evenhand.judging.reading.prose_scores import read_prose_reply_score, read_reply_band_score
 from evenhand.judging.reading.reply_text import (
     find_json_values_in_reply,
-    fold_quotation,
+    fold_quotation_in_reply,
     normalize_reply_answer_name,
     spell_answer_shapes,
     strip_reply_markup,
@@ -188,7 +188,7 @@ def _read_raw_reply_answer(
         return _read_reply_answer_object(item, one.scale)
     reason = _find_reply_reason_beside(one, parent, alone=alone)
     keys = [(normalize_reply_answer_name(str(key)), value) for key, value in parent.items()] if alone else []
-    evidence = tuple(text for key, value in keys if key in EVIDENCE_KEYS for text in _iterate_quotes(value))
+    evidence = tuple(text for key, value in keys if key in EVIDENCE_KEYS for text in _iterate_reply_quotes(value))
     return ReadAnswer(_read_json_reply_score(item, one.scale, reason), reason, evidence)
 
 
@@ -209,7 +209,7 @@ def _read_reply_answer_object(item: Mapping[str, object], scale: Scale) -> ReadA
     if score is None:
         return None
     more = {key: value for key, value in item.items() if normalize_reply_answer_name(str(key)) not in _USED}
-    evidence = tuple(text for key in EVIDENCE_KEYS if key in keys for text in _iterate_quotes(keys[key]))
+    evidence = tuple(text for key in EVIDENCE_KEYS if key in keys for text in _iterate_reply_quotes(keys[key]))
     return ReadAnswer(score, reason, evidence, more)
 
 
@@ -288,14 +288,14 @@ def _join_reply_reason(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _iterate_quotes(value: object) -> Iterator[str]:
+def _iterate_reply_quotes(value: object) -> Iterator[str]:
     for part in value if isinstance(value, list) else [value]:
         text = part.get("quote") or part.get("text") if isinstance(part, dict) else part
         if isinstance(text, str) and text.strip():
             yield text
 
 
-GONE = "(quoted)"
+QUOTED = "(quoted)"  # Shown in place of what is left out; nobody looks for it.
 # What makes no difference between a text and its quotation; the quotation may escape it or break its lines.
 _LAYOUT = re.compile(r"[\s\"'“”‘’„«»`\\>*_]+")
 _BULLET = re.compile(r"^[ \t>]*[-•+](?: |\Z)", re.MULTILINE)
@@ -329,7 +329,7 @@ def cut_values_under_foreign_keys(
     return "".join([*parts, text[at:]])
 
 
-def _is_foreign_key(key: object, asked: Collection[str]) -> bool:
+def _is_foreign_key_in_reply(key: object, asked: Collection[str]) -> bool:
     name = normalize_reply_answer_name(str(key))
     return name not in asked and name not in HOLDER_KEYS
 
@@ -344,24 +344,26 @@ def _has_foreign_keys_in_reply(data: object, asked: Collection[str]) -> bool:
     if isinstance(data, list):
         return any(_has_foreign_keys_in_reply(entry, asked) for entry in data)
     return isinstance(data, dict) and any(
-        _is_foreign_key(key, asked) or _has_foreign_keys_in_reply(below, asked) for key, below in data.items()
+        _is_foreign_key_in_reply(key, asked) or _has_foreign_keys_in_reply(below, asked) for key, below in data.items()
     )
 
 
 def _prune_values_quoted_in_reply(data: object, asked: Collection[str], known: str, foreign: bool = False) -> object:
     """The value without what is quoted; the same object where nothing is."""
     if isinstance(data, dict):
-        if foreign and data and squeeze_quotation(json.dumps(data, ensure_ascii=False, default=str)) in known:
-            return GONE
+        if foreign and data and squeeze_quotation_in_reply(json.dumps(data, ensure_ascii=False, default=str)) in known:
+            return QUOTED
         # {"tool": "read", "result": {…}}: a form has no such key, so what stands beside it is no form either.
-        is_form = not any(_is_foreign_key(key, asked) and not _is_key_around_answers(key) for key in data)
+        is_form = not any(_is_foreign_key_in_reply(key, asked) and not _is_key_around_answers(key) for key in data)
         kept = {}
         for key, below in data.items():
             held_out = not is_form and normalize_reply_answer_name(str(key)) not in asked
             is_copy = held_out and any(
                 spell_answer_shapes(below)
             )  # Without a text of its own, two are alike by chance.
-            kept[key] = _prune_values_quoted_in_reply(below, asked, known, _is_foreign_key(key, asked) or is_copy)
+            kept[key] = _prune_values_quoted_in_reply(
+                below, asked, known, _is_foreign_key_in_reply(key, asked) or is_copy
+            )
         return kept if any(kept[key] is not data[key] for key in data) else data
     if isinstance(data, list):
         entries = [_prune_values_quoted_in_reply(entry, asked, known, foreign) for entry in data]
@@ -369,6 +371,6 @@ def _prune_values_quoted_in_reply(data: object, asked: Collection[str], known: s
     return data
 
 
-def squeeze_quotation(text: str) -> str:
+def squeeze_quotation_in_reply(text: str) -> str:
     """A text without layout and quotation marks, as it is looked for in the material."""
-    return _LAYOUT.sub("", _BULLET.sub("", fold_quotation(text)))
+    return _LAYOUT.sub("", _BULLET.sub("", fold_quotation_in_reply(text)))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from evenhand.judging.reading.reply_text import fold_quotation, spell_out_entities
+from evenhand.judging.reading.reply_text import fold_quotation_in_reply, spell_out_entities_in_reply
 from evenhand.judging.reading.score_mentions import Answer
 
 # Zero to ten. Left out is what is mostly another word: "one", "un", "to", "on", "sex", "due", "sei" …
@@ -42,7 +42,7 @@ nol satu dua tiga empat lima enam tujuh delapan sembilan sepuluh
 영 하나 둘 셋 넷 다섯 여섯 일곱 여덟 아홉 열
 """
 _WORDS = {
-    fold_quotation(word): value
+    fold_quotation_in_reply(word): value
     for line in _SPELT.strip().splitlines()
     for value, word in enumerate(line.split())
     if word != "-"
@@ -79,29 +79,33 @@ _ONE = re.compile(
 )
 _YES = "yes true ja oui sí si sim да так tak evet ναι hai 是 是的 はい 네 예 हाँ نعم כן ya có"
 _NO = "no false nein non não нет ні nie nee nej ei hayır οχι nem 否 不是 不 いいえ 아니오 아니요 नहीं لا לא tidak không"
-_YES_NO = {fold_quotation(word): Fraction(value) for value, words in enumerate((_NO, _YES)) for word in words.split()}
+_YES_NO = {
+    fold_quotation_in_reply(word): Fraction(value) for value, words in enumerate((_NO, _YES)) for word in words.split()
+}
 _FIRST_WORD = re.compile(r"(?:\A|[.!?:;。！？：\n(])[^\w\n]{0,8}(\w+)(?=\W*(?:\Z|[.!?,;:。！？，：\n)]|\s[-–—]))")
 MOST_NUMBERS = 100  # More are no remark beside an answer.
 
 
 def mentions_answer(text: str, value: Answer) -> bool:
     """Whether a text has that number, and not only as the top of a scale."""
-    return isinstance(value, str) or any(number == value for number, _ in _list_numbers(text, fold_quotation(text)))
+    return isinstance(value, str) or any(
+        number == value for number, _ in _list_numbers_in_reply(text, fold_quotation_in_reply(text))
+    )
 
 
 def mentions_another_answer(text: str, value: Answer, is_answer: Callable[[Fraction], bool]) -> bool:
     """Whether a text has a number other than that, in digits or words, that could be an answer; or a yes for a no."""
     if isinstance(value, str):
         return False
-    folded = fold_quotation(text)
-    others = {number: is_counted for number, is_counted in _list_numbers(text, folded) if number != value}
+    folded = fold_quotation_in_reply(text)
+    others = {number: is_counted for number, is_counted in _list_numbers_in_reply(text, folded) if number != value}
     if len(others) > MOST_NUMBERS or any(is_counted or is_answer(number) for number, is_counted in others.items()):
         return True
     first = (_YES_NO.get(found[1]) for found in _FIRST_WORD.finditer(folded))
     return value in (0, 1) and any(one not in (None, value) for one in first)
 
 
-def _list_numbers(text: str, folded: str) -> Iterator[tuple[Fraction, bool]]:
+def _list_numbers_in_reply(text: str, folded: str) -> Iterator[tuple[Fraction, bool]]:
     """Every number in a text, and whether it says that it is a score; but for the top of a scale and its echo."""
     plain = _SCALE.sub(" ", folded)
     for found in _NUMBER.finditer(plain):
@@ -112,5 +116,7 @@ def _list_numbers(text: str, folded: str) -> Iterator[tuple[Fraction, bool]]:
             continue
         yield Fraction(number), found[1] is not None and _UNIT.match(plain, found.end()) is not None
     # As they are written: folding takes some of these signs apart.
-    yield from ((Fraction(_SIGNS[found[1]]), True) for found in _COUNTED.finditer(spell_out_entities(text.lower())))
+    yield from (
+        (Fraction(_SIGNS[found[1]]), True) for found in _COUNTED.finditer(spell_out_entities_in_reply(text.lower()))
+    )
     yield from ((Fraction(1), False) for _ in _ONE.finditer(plain))

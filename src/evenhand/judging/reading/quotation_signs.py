@@ -102,17 +102,17 @@ def find_marked_quotation(text: str, at: int) -> tuple[int, int, bool] | None:
 def find_introduced_quotations(text: str) -> Iterator[int]:
     """Where something begins after words such as "the output says:"."""
     for words in _INTRODUCES.finditer(text):
-        if not is_quotation_mine(text, words.end()):
+        if not is_quotation_of_judge(text, words.end()):
             yield words.end()
 
 
-def find_quoting_cells(text: str) -> Iterator[tuple[int, int]]:
+def find_quoting_cells_in_reply(text: str) -> Iterator[tuple[int, int]]:
     """The cells of tables in which more than a number stands."""
     for cell in _CELL.finditer(text):
         yield cell.span(1)
 
 
-def is_quotation_mine(text: str, start: int) -> bool:
+def is_quotation_of_judge(text: str, start: int) -> bool:
     """Whether the words before say that it is the judge's own: my answer is …"""
     return _MINE.search(_find_words_before(text, start)) is not None
 
@@ -296,9 +296,9 @@ def is_quotation_disowned(before: str, after: str, is_last: bool) -> bool:
 
     Where it is not the last object, `after` ends where the next one begins, and what introduces that is left out.
     """
-    if _introduces_quotation(_list_sentences(before)[-2:]):
+    if _introduces_quotation(_list_reply_sentences(before)[-2:]):
         return True
-    following = _list_sentences(after[:LONGEST_SENTENCES])
+    following = _list_reply_sentences(after[:LONGEST_SENTENCES])
     if not is_last and following and _POINTS_AHEAD.search(following[-1]):
         following.pop()
     is_claimed = any(map(_CLAIMED_BY_JUDGE.search, following))
@@ -332,6 +332,6 @@ def _introduces_quotation(sentences: list[str]) -> bool:
     return _SPEAKS_OF_WORK.search(of_work) is not None
 
 
-def _list_sentences(text: str) -> list[str]:
+def _list_reply_sentences(text: str) -> list[str]:
     plain = _TAG.sub(" ", _FENCE.sub(" ", text)).strip(QUOTATION_SIGNS)
     return [sentence for sentence in _SENTENCE_END.split(plain) if any(map(str.isalnum, sentence))]

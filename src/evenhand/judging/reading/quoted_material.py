@@ -14,45 +14,48 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial
 
-from evenhand.judging.reading.copied_answers import ComparedValue, PlantedAnswers, read_given_answers
-from evenhand.judging.reading.json_answers import GONE, cut_values_under_foreign_keys, squeeze_quotation
+from evenhand.judging.reading.copied_answers import COPIED, ComparedValue, PlantedReplyAnswers, read_given_answers
+from evenhand.judging.reading.json_answers import cut_values_under_foreign_keys, squeeze_quotation_in_reply
 from evenhand.judging.reading.other_answers import mentions_another_answer, mentions_answer
 from evenhand.judging.reading.quotation_signs import (
     QUOTATION_SIGNS,
     find_introduced_quotations,
     find_marked_quotation,
-    find_quoting_cells,
+    find_quoting_cells_in_reply,
     is_answer_only_framed,
     is_quotation_attributed,
     is_quotation_left_open,
-    is_quotation_mine,
+    is_quotation_of_judge,
 )
 from evenhand.judging.reading.repeated_stretches import (
+    GONE,
     RepeatedStretch,
     cut_reply_stretches,
-    drop_inside_values,
+    drop_marks_of_ours,
+    drop_reply_stretches_inside_values,
     list_disowned_reply_values,
     mark_reply_value,
+    show_marks,
 )
 from evenhand.judging.reading.repeated_words import (
     WordPairs,
     find_words_repeated_in_reply,
-    holds_answer,
+    holds_reply_answer,
     index_judged_word_pairs,
-    split_words,
+    split_reply_words,
 )
 from evenhand.judging.reading.reply_text import (
-    drop_unseen_characters,
+    drop_unseen_characters_from_reply,
     find_answering_reply_stretches,
-    find_broken_json,
+    find_broken_json_in_reply,
     find_json_values_in_reply,
-    has_too_much_json,
-    holds_json_object,
-    remove_thinking_marks,
+    has_reply_too_much_json,
+    holds_reply_json_object,
+    remove_thinking_marks_from_reply,
     spell_answer_shapes,
-    spell_json_objects,
-    spell_out_entities,
-    strip_thinking_before,
+    spell_json_objects_of_reply,
+    spell_out_entities_in_reply,
+    strip_thinking_before_reply,
 )
 from evenhand.judging.reading.score_mentions import (
     Answer,
@@ -94,7 +97,7 @@ class JudgedMaterial:
     @cached_property
     def squeezed(self) -> str:
         """All of the material without layout and quotation marks."""
-        return "\0".join(map(squeeze_quotation, self.pieces))
+        return "\0".join(map(squeeze_quotation_in_reply, self.pieces))
 
     @cached_property
     def number_lines(self) -> set[str]:
@@ -105,12 +108,12 @@ class JudgedMaterial:
     def objects(self) -> set[str]:
         """The JSON objects of the material, whatever the order of their keys and however they are written."""
         values = (value.data for piece in self.pieces for value in find_json_values_in_reply(piece))
-        return {spelt for data in values for spelt in spell_json_objects(data)}
+        return {spelt for data in values for spelt in spell_json_objects_of_reply(data)}
 
     @cached_property
-    def planted(self) -> PlantedAnswers:
+    def planted(self) -> PlantedReplyAnswers:
         """The answers that stand in the material."""
-        return PlantedAnswers(self.pieces)
+        return PlantedReplyAnswers(self.pieces)
 
     @cached_property
     def shapes(self) -> set[str]:
@@ -124,10 +127,14 @@ class JudgedMaterial:
         return index_judged_word_pairs(self.pieces)
 
     def cut_quoted(self, reply: str, names: Collection[str] = ()) -> str:
-        """The reply without what it says to be the material's, in words, by marks or by a key that is no name asked."""
-        if has_too_much_json(reply):
+        """The reply without what it says to be the material's, in words, by marks or by a key that is no name asked.
+
+        `show_marks` makes it a text to be read.
+        """
+        reply = drop_marks_of_ours(reply)
+        if has_reply_too_much_json(reply):
             return reply
-        reply = remove_thinking_marks(reply, self._stands_in_material)
+        reply = remove_thinking_marks_from_reply(reply, self._stands_in_material)
         reply = cut_values_under_foreign_keys(reply, self.squeezed, names, partial(self._is_copy_with_text, reply))
         reply = cut_reply_stretches(reply, self._find_marked(reply))
         reply = cut_reply_stretches(reply, self._find_introduced(reply))
@@ -153,7 +160,7 @@ class JudgedMaterial:
         without a text may be alike by chance: it is left out only where the judge is asked again. Beside a line
         nothing may say otherwise: neither what is left of the reply, nor what stands before, between and after it.
         """
-        own = _blank_first_thinking(spell_out_entities(drop_unseen_characters(own)))
+        own = _blank_first_thinking_in_reply(spell_out_entities_in_reply(drop_unseen_characters_from_reply(own)))
         repeated = self._find_repeated(own)
         doubtful = self._find_copied(own, [one for one in repeated if one.is_cut], given, read, is_asked_again)
         repeated += self._find_reworded(own, repeated)
@@ -162,7 +169,7 @@ class JudgedMaterial:
             said = read(part)
             doubtful |= {name for name, value in given.items() if said.get(name, value) != value}
         beside = [*parts[:1], *self._list_added_to_bare(own, given)]
-        return doubtful.union(*(_find_answered_otherwise(part, given, read) for part in beside))
+        return doubtful.union(*(_find_reply_answered_otherwise(part, given, read) for part in beside))
 
     def _list_added_to_bare(self, own: str, given: Mapping[str, Answer]) -> Iterator[str]:
         """What objects without a text, which may be alike by chance, say beside their answers."""
@@ -181,7 +188,7 @@ class JudgedMaterial:
         is_asked_again: bool,
     ) -> set[str]:
         """The names whose answer an object of the material gives, and that the reply gives nowhere else."""
-        copies = [(one.start, one.end, ComparedValue(GONE, True, True)) for one in cut]
+        copies = [(one.start, one.end, ComparedValue(COPIED, True, True)) for one in cut]
         for value in find_json_values_in_reply(own)[-MOST_STRETCHES:]:
             compared = self._compare_value(own, value, is_asked_again)
             copies += [] if compared is None else [(value.start, value.end, compared)]
@@ -190,11 +197,11 @@ class JudgedMaterial:
         parts, at = [], 0
         for start, end, compared in sorted(copies, key=lambda one: (one[0], -one[1])):
             if start >= at:
-                left = compared.rest if compared.rest == GONE else json.dumps(compared.rest, default=str)
-                parts += [own[at:start], str(left)]
+                left = GONE if compared.rest is COPIED else json.dumps(compared.rest, default=str)
+                parts += [own[at:start], left]
                 at = end
         rest = "".join([*parts, own[at:]])
-        beside = strip_thinking_before(rest, len(parts[0])).replace(GONE, " ")
+        beside = strip_thinking_before_reply(rest, len(parts[0])).replace(GONE, " ")
         beside = beside.replace('"', " ") if cut else beside  # Where it breaks off may be inside a text.
         if all(compared.is_whole for _, _, compared in copies) and is_answer_only_framed(beside):
             return set()
@@ -203,13 +210,14 @@ class JudgedMaterial:
 
     def _compare_value(self, reply: str, value: ReplyValue, is_asked_again: bool) -> ComparedValue | None:
         """An object of a reply held against the material; None where nothing of it is copied."""
-        if not value.complete or not holds_json_object(value.data):
+        if not value.complete or not holds_reply_json_object(value.data):
             return None
         has_text = any(spell_answer_shapes(value.data))
         is_plain = not value.has_comment and not read_given_answers(value.data).is_contradicted
         if self._holds_value(reply, value) or (not has_text and self.planted.gives_same_without_text(value.data)):
             is_crossed = _CROSSED.fullmatch(f"{reply[: value.start]}\n{reply[value.end :]}") is not None
-            return ComparedValue(GONE, True, is_plain) if has_text or is_asked_again or is_crossed else None
+            is_plain &= self.planted.adds_nothing(value.data, reply[value.start : value.end])
+            return ComparedValue(COPIED, True, is_plain) if has_text or is_asked_again or is_crossed else None
         compared = self.planted.compare_value(value.data)
         return replace(compared, is_whole=compared.is_whole and is_plain) if compared.is_copied else None
 
@@ -225,17 +233,17 @@ class JudgedMaterial:
             length = self._measure_marked(reply, start, end, is_block)
             found += [RepeatedStretch(start, start + length, ())] if length else []
             at = start + length + bool(length and not is_block)  # An opening mark may have been a closing one.
-        for start, end in deque(find_quoting_cells(reply), maxlen=MOST_STRETCHES):
+        for start, end in deque(find_quoting_cells_in_reply(reply), maxlen=MOST_STRETCHES):
             if self._is_quotation(reply[start:end]):
                 found.append(RepeatedStretch(start, end, ()))
-        found = drop_inside_values(sorted(found, key=lambda one: one.start), reply)
+        found = drop_reply_stretches_inside_values(sorted(found, key=lambda one: one.start), reply)
         if _CONTENT.search(cut_reply_stretches(reply, found).replace(GONE, "")):
             return found
         return [one for one in found if reply[one.start - 1 : one.start] in _QUOTES_ALONE]
 
     def _measure_marked(self, reply: str, start: int, end: int, is_block: bool) -> int:
         """How much of a marked region is quoted: all or nothing, but a judge may go on in the last line of a block."""
-        if is_quotation_mine(reply, start):
+        if is_quotation_of_judge(reply, start):
             return 0
         if self._is_quotation(reply[start:end]):
             return end - start
@@ -246,10 +254,10 @@ class JudgedMaterial:
         if not is_block:  # JSON has such marks inside: the first one after its words closes it.
             body = reply[start : start + length].rstrip(f"{mark} \t\r\n")
             length = max(0, reply.find(mark, start + len(body), start + length) - start)
-        return length if holds_answer(reply[start : start + length]) else 0
+        return length if holds_reply_answer(reply[start : start + length]) else 0
 
     def _is_quotation(self, text: str) -> bool:
-        if len(text) > LONGEST_QUOTATION or not holds_answer(text):
+        if len(text) > LONGEST_QUOTATION or not holds_reply_answer(text):
             return False
         return self._stands_in_material(text.strip(QUOTATION_SIGNS + ".,;"))
 
@@ -259,9 +267,9 @@ class JudgedMaterial:
         for start in deque(find_introduced_quotations(reply), maxlen=MOST_STRETCHES):
             end = reply.find("\n\n", start)
             length = self._measure_quotation(reply[start : end if end >= 0 else len(reply)][:LONGEST_QUOTATION])
-            if holds_answer(reply[start : start + length]):
+            if holds_reply_answer(reply[start : start + length]):
                 found.append(RepeatedStretch(start, start + length, ()))
-        return drop_inside_values(found, reply)
+        return drop_reply_stretches_inside_values(found, reply)
 
     def _measure_quotation(self, text: str) -> int:
         """How many characters from the beginning of a text stand in the material."""
@@ -274,7 +282,7 @@ class JudgedMaterial:
         return low
 
     def _stands_in_material(self, text: str) -> bool:
-        return squeeze_quotation(text) in self.squeezed
+        return squeeze_quotation_in_reply(text) in self.squeezed
 
     def _holds_value(self, reply: str, value: ReplyValue) -> bool:
         return self._stands_in_material(reply[value.start : value.end]) or self._is_made_of_copies(value.data)
@@ -285,7 +293,7 @@ class JudgedMaterial:
     def _is_made_of_copies(self, data: object, depth: int = 4) -> bool:
         """Whether a value stands in the material, or all that it holds does: some of a longer answer, say."""
         below = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
-        return next(spell_json_objects(data), None) in self.objects or (
+        return next(spell_json_objects_of_reply(data), None) in self.objects or (
             depth > 0 and bool(below) and all(self._is_made_of_copies(one, depth - 1) for one in below)
         )
 
@@ -302,7 +310,7 @@ class JudgedMaterial:
 
     def _find_repeated(self, reply: str) -> list[RepeatedStretch]:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
-        values = [value for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
+        values = [value for value in find_json_values_in_reply(reply) if holds_reply_json_object(value.data)]
         gaps = list(zip([0, *(one.end for one in values)], [*(one.start for one in values), len(reply)], strict=True))
         only_value = len(values) == 1 and values[0].complete
         if not any(_SPEAKS.search(reply, start, end) for start, end in gaps) and only_value:
@@ -313,18 +321,18 @@ class JudgedMaterial:
             if value.complete and self._holds_value(reply, value)
         ]
         cut = [value for value in values if not value.complete]
-        for value in [*cut[-MOST_BROKEN:], *find_broken_json(reply)[-MOST_BROKEN:]]:
+        for value in [*cut[-MOST_BROKEN:], *find_broken_json_in_reply(reply)[-MOST_BROKEN:]]:
             length = self._measure_quotation(reply[value.start : value.end][:LONGEST_QUOTATION])
-            if holds_answer(reply[value.start : value.start + length]):
-                words = split_words(reply[value.start : value.start + length])
+            if holds_reply_answer(reply[value.start : value.start + length]):
+                words = split_reply_words(reply[value.start : value.start + length])
                 found.append(RepeatedStretch(value.start, value.start + length, words, is_cut=True))
         found += [
-            RepeatedStretch(*box.span(), split_words(box.group()) or (str(box.group().count(box.group()[0])),))
+            RepeatedStretch(*box.span(), split_reply_words(box.group()) or (str(box.group().count(box.group()[0])),))
             for box in deque(_BOX.finditer(reply), maxlen=MOST_BOXES)
             if any(box.group() in piece for piece in self.pieces)
         ]
         found += [
-            RepeatedStretch(*line.span(1), split_words(line[1]))
+            RepeatedStretch(*line.span(1), split_reply_words(line[1]))
             for line in deque(_NUMBER_LINE.finditer(reply), maxlen=MOST_BOXES)
             if line[1] in self.number_lines
         ]
@@ -342,12 +350,12 @@ def read_own_score_in_reply(
     """The one score of that name that the judge itself gives beside what it quotes."""
     shown = JudgedMaterial(material)
     own = shown.cut_quoted(reply, (name,))
-    score = read(own)
+    score = read(show_marks(own))
     if isinstance(score, Missing):
         return score
 
     def read_answer(text: str) -> dict[str, Answer]:
-        value = find_answer_value(read(text))
+        value = find_answer_value(read(show_marks(text)))
         return {} if value is None else {name: value}
 
     return Missing.unreadable(WHICH_IS_QUOTED) if shown.find_doubtful(own, {name: score.value}, read_answer) else score
@@ -368,13 +376,13 @@ def _list_rest_of_reply(reply: str, repeated: Sequence[RepeatedStretch], values:
     return [cut_reply_stretches(reply, answers), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
 
 
-def _blank_first_thinking(reply: str) -> str:
+def _blank_first_thinking_in_reply(reply: str) -> str:
     """The reply with spaces for what the model thought before it said anything, so that all else keeps its place."""
     begins = next((start for start, _ in find_answering_reply_stretches(reply)), 0)
     return " " * begins + reply[begins:]
 
 
-def _find_answered_otherwise(rest: str, given: Mapping[str, Answer], read: ReadAnswers) -> set[str]:
+def _find_reply_answered_otherwise(rest: str, given: Mapping[str, Answer], read: ReadAnswers) -> set[str]:
     """The names that the rest of a reply does not answer, but has another number for, or a yes for a no."""
     said = read(rest)
 

@@ -6,13 +6,26 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from evenhand.judging.reading.json_answers import GONE
+from evenhand.judging.reading.json_answers import QUOTED
 from evenhand.judging.reading.quotation_signs import LONGEST_SENTENCES, is_quotation_disowned
-from evenhand.judging.reading.repeated_words import split_words
-from evenhand.judging.reading.reply_text import find_json_values_in_reply, holds_json_object, spell_answer_shapes
+from evenhand.judging.reading.repeated_words import split_reply_words
+from evenhand.judging.reading.reply_text import find_json_values_in_reply, holds_reply_json_object, spell_answer_shapes
 from evenhand.judging.reading.tolerant_json import ReplyValue
 
 _FENCE = re.compile(r"(?:```|~~~)\w*")
+# No character at all, by Unicode: it is taken out of a reply before anything is marked, and no entity spells it.
+_SIGN = "\ufdd0"
+GONE = f"({_SIGN}{QUOTED[1:]}"  # Around it nothing changes.
+
+
+def drop_marks_of_ours(reply: str) -> str:
+    """A reply that cannot be taken for one in which something was marked."""
+    return reply.replace(_SIGN, "")
+
+
+def show_marks(text: str) -> str:
+    """A text as it is read and shown: where something is gone it says so."""
+    return text.replace(GONE, QUOTED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +42,7 @@ class RepeatedStretch:
 
 def mark_reply_value(reply: str, value: ReplyValue) -> RepeatedStretch:
     """A JSON value of a reply as a stretch of it."""
-    words, has_text = split_words(reply[value.start : value.end]), any(spell_answer_shapes(value.data))
+    words, has_text = split_reply_words(reply[value.start : value.end]), any(spell_answer_shapes(value.data))
     return RepeatedStretch(value.start, value.end, words, is_value=True, has_text=has_text)
 
 
@@ -43,7 +56,7 @@ def cut_reply_stretches(text: str, stretches: Sequence[RepeatedStretch]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def drop_inside_values(found: Sequence[RepeatedStretch], reply: str) -> list[RepeatedStretch]:
+def drop_reply_stretches_inside_values(found: Sequence[RepeatedStretch], reply: str) -> list[RepeatedStretch]:
     """Without what stands in a text of a complete JSON value: evidence quotes too, and is no answer."""
     inside = [(value.start, value.end) for value in find_json_values_in_reply(reply) if value.complete]
     kept, at = [], 0
@@ -57,10 +70,10 @@ def drop_inside_values(found: Sequence[RepeatedStretch], reply: str) -> list[Rep
 
 def list_disowned_reply_values(reply: str, repeated: Sequence[RepeatedStretch]) -> Iterator[RepeatedStretch]:
     """The values of which the sentences around them say that they are quoted; values side by side share these."""
-    starts = [value.start for value in find_json_values_in_reply(reply) if holds_json_object(value.data)]
+    starts = [value.start for value in find_json_values_in_reply(reply) if holds_reply_json_object(value.data)]
     rows: list[list[RepeatedStretch]] = []
     for one in (one for one in repeated if one.is_value or one.is_cut):
-        is_beside = bool(rows) and not split_words(_FENCE.sub("", reply[rows[-1][-1].end : one.start]))
+        is_beside = bool(rows) and not split_reply_words(_FENCE.sub("", reply[rows[-1][-1].end : one.start]))
         rows[-1:] = [[*rows[-1], one]] if is_beside else [*rows[-1:], [one]]
     for row in rows:
         before = reply[max(0, row[0].start - LONGEST_SENTENCES) : row[0].start]

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from evenhand.files.lookalikes import fold_lookalikes, trace_lookalikes
-from evenhand.judging.reading.reply_text import fold_quotation
+from evenhand.files.lookalikes import fold_lookalike_letters, trace_lookalike_letters
+from evenhand.judging.reading.reply_text import fold_quotation_in_reply
 from evenhand.judging.reading.score_mentions import NUMBER_WORDS, YES_NO_WORDS
 
 MOST_PLACES = 32  # Of one pair of words in the material: more tell nothing new.
@@ -19,7 +19,7 @@ WordPairs = tuple[list[str], dict[tuple[str, str], list[int]]]
 
 def index_judged_word_pairs(material: Sequence[str]) -> WordPairs:
     """All words of the material, and where each pair of them stands."""
-    words = [word for piece in material for word in (*_WORD.findall(fold_quotation(piece)), "")]
+    words = [word for piece in material for word in (*_WORD.findall(fold_quotation_in_reply(piece)), "")]
     places: dict[tuple[str, str], list[int]] = {}
     for at, pair in enumerate(pairwise(words)):
         held = places.setdefault(pair, [])
@@ -31,7 +31,7 @@ def index_judged_word_pairs(material: Sequence[str]) -> WordPairs:
 def find_words_repeated_in_reply(text: str, begin: int, end: int, index: WordPairs) -> Iterator[WordRun]:
     """Where the longest runs of words begin and end, and their words."""
     known, places = index
-    tokens = list(_locate_words(text, begin, end))
+    tokens = list(_locate_reply_words(text, begin, end))
     words = [word for word, _, _ in tokens]
     at = 0
     while at + 1 < len(words):
@@ -50,11 +50,11 @@ def find_words_repeated_in_reply(text: str, begin: int, end: int, index: WordPai
         at += max(1, longest)
 
 
-def _locate_words(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
+def _locate_reply_words(text: str, begin: int, end: int) -> Iterator[tuple[str, int, int]]:
     """The words of a stretch as they are compared, and where they stand in the text."""
     part = text[begin:end]
-    folded = fold_lookalikes(part)
-    places = range(len(part)) if part.isascii() else trace_lookalikes(part)
+    folded = fold_lookalike_letters(part)
+    places = range(len(part)) if part.isascii() else trace_lookalike_letters(part)
     for found in _WORD.finditer(folded if len(folded) == len(places) else part.casefold()):
         first, last = (places[min(place, len(places) - 1)] for place in (found.start(), found.end() - 1))
         yield found.group(), begin + first, begin + last + 1
@@ -67,14 +67,14 @@ def _count_words_common_with_reply(words: list[str], at: int, known: list[str], 
     return length
 
 
-def split_words(text: str) -> tuple[str, ...]:
+def split_reply_words(text: str) -> tuple[str, ...]:
     """The words of a text as they are compared."""
-    return tuple(_WORD.findall(fold_quotation(text)))
+    return tuple(_WORD.findall(fold_quotation_in_reply(text)))
 
 
-def holds_answer(text: str) -> bool:
+def holds_reply_answer(text: str) -> bool:
     """Whether a text has a number, stars or another word that answers."""
-    return bool(_DIGIT_OR_STAR.search(text)) or not _ANSWERS.isdisjoint(split_words(text))
+    return bool(_DIGIT_OR_STAR.search(text)) or not _ANSWERS.isdisjoint(split_reply_words(text))
 
 
 _UNITS = frozenset(["star", "stars", "point", "points"])

@@ -21,11 +21,11 @@ from evenhand.judging.reading.prose_scores import (
 from evenhand.judging.reading.reply_text import (
     TOO_MUCH_JSON,
     find_answering_reply_stretches,
-    find_broken_json,
+    find_broken_json_in_reply,
     find_json_values_in_reply,
     find_judge_refusal,
-    has_too_much_json,
-    holds_json_object,
+    has_reply_too_much_json,
+    holds_reply_json_object,
     strip_reply_markup,
 )
 from evenhand.judging.reading.score_labels import (
@@ -52,32 +52,32 @@ def read_reply_answers(text: str, wanted: Sequence[WantedReplyAnswer]) -> ReplyA
     everything, each answer comes from the last value that has it. A value that breaks off counts only where
     no complete one answers anything, then tables, then prose.
     """
-    if has_too_much_json(text):
+    if has_reply_too_much_json(text):
         return ReplyAnswers({one.id: ReadAnswer(TOO_MUCH_JSON) for one in wanted})
     values = find_json_values_in_reply(text)
     readings = [
         (value, answers) for value in values[-MOST_VALUES:] if (answers := read_json_reply_answers(value.data, wanted))
     ]
     complete = [(value, answers) for value, answers in readings if value.complete]
-    cut = values[-1] if values and _breaks_off_in_object(text, values[-1]) else None
+    cut = values[-1] if values and _does_reply_break_off_in_object(text, values[-1]) else None
     if complete:
         value, answers = complete[-1]
         if cut is None or cut.start < value.end:
             bound = _bind_reply_json_answers(text, complete, wanted)
-            return replace(bound, answers=_hold_against_broken(bound.answers, text, wanted, complete[-1][0].end))
+            return replace(bound, answers=_hold_reply_against_broken(bound.answers, text, wanted, complete[-1][0].end))
         # It breaks off in an object after its last answer: perhaps it was about to say otherwise.
         return ReplyAnswers({one.id: ReadAnswer(CUT_IN_ANSWER) for one in wanted if one.id in answers}, value.data)
     if readings:
         value, answers = readings[-1]
         held = _drop_answers_contradicted_in_reply(answers, text, wanted)
-        return ReplyAnswers(_hold_against_broken(held, text, wanted), value.data)
+        return ReplyAnswers(_hold_reply_against_broken(held, text, wanted), value.data)
     said = _read_prose_reply_answers(_extract_reply_prose(text, values), wanted)
     if cut is not None:
         return ReplyAnswers({id: ReadAnswer(CUT_IN_ANSWER) for id in said})
-    return ReplyAnswers(_hold_against_broken(said, text, wanted))
+    return ReplyAnswers(_hold_reply_against_broken(said, text, wanted))
 
 
-def _breaks_off_in_object(text: str, last: ReplyValue) -> bool:
+def _does_reply_break_off_in_object(text: str, last: ReplyValue) -> bool:
     return not last.complete and last.end == len(text) and isinstance(last.data, dict)
 
 
@@ -111,22 +111,24 @@ def _drop_answers_contradicted_in_reply(
     answers: dict[str, ReadAnswer], rest: str, wanted: Sequence[WantedReplyAnswer]
 ) -> dict[str, ReadAnswer]:
     """The answers of an object, but for those that lines around it, such as "accuracy: 2", contradict."""
-    return _hold_against(
+    return _hold_reply_against_other(
         answers, _read_prose_reply_answers(_extract_reply_prose(rest, ()), wanted, MentionWeight.LABEL)
     )
 
 
-def _hold_against_broken(
+def _hold_reply_against_broken(
     answers: Mapping[str, ReadAnswer], text: str, wanted: Sequence[WantedReplyAnswer], after: int = 0
 ) -> Mapping[str, ReadAnswer]:
     """The answers, but for those that an object after that place contradicts which is never closed."""
-    for value in find_broken_json(text)[-MOST_VALUES:]:
+    for value in find_broken_json_in_reply(text)[-MOST_VALUES:]:
         if value.start >= after:
-            answers = _hold_against(answers, read_json_reply_answers(value.data, wanted))
+            answers = _hold_reply_against_other(answers, read_json_reply_answers(value.data, wanted))
     return answers
 
 
-def _hold_against(answers: Mapping[str, ReadAnswer], others: Mapping[str, ReadAnswer]) -> dict[str, ReadAnswer]:
+def _hold_reply_against_other(
+    answers: Mapping[str, ReadAnswer], others: Mapping[str, ReadAnswer]
+) -> dict[str, ReadAnswer]:
     twice = {id for id, answer in others.items() if id in answers and _do_reply_answers_differ(answers[id], answer)}
     return {id: ReadAnswer(GIVEN_TWICE) if id in twice else answer for id, answer in answers.items()}
 
@@ -142,7 +144,7 @@ def _do_reply_answers_differ(one: ReadAnswer, other: ReadAnswer) -> bool:
 
 def _extract_reply_prose(text: str, values: Sequence[ReplyValue]) -> str:
     """The reply without thinking and without its objects: a number that was cut off inside one is no prose."""
-    objects = [value for value in values if holds_json_object(value.data)]
+    objects = [value for value in values if holds_reply_json_object(value.data)]
     parts = []
     for begins, ends in find_answering_reply_stretches(text):
         at = begins

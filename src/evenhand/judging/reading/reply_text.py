@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from evenhand.errors import AnswersError
-from evenhand.files.lookalikes import UNSEEN_CHARACTERS, fold_lookalikes
+from evenhand.files.lookalikes import UNSEEN_CHARACTERS, fold_lookalike_letters
 from evenhand.files.parsing import decode_json
 from evenhand.judging.reading.tolerant_json import ReplyValue, parse_tolerant_json_reply
 from evenhand.model.scale import Missing
@@ -33,7 +33,7 @@ MOST_JSON_SIGNS = 10_000
 TOO_MUCH_JSON = Missing.unreadable("it holds more JSON than an answer has")
 
 
-def has_too_much_json(text: str) -> bool:
+def has_reply_too_much_json(text: str) -> bool:
     """Whether a reply has so many brackets, colons and commas that it is no answer, and is not searched for values."""
     if len(text) <= MOST_JSON_SIGNS:
         return False
@@ -42,12 +42,12 @@ def has_too_much_json(text: str) -> bool:
 
 def find_json_values_in_reply(text: str) -> tuple[ReplyValue, ...]:
     """Every top-level JSON-like object or array in a reply, in order; thinking is not looked into."""
-    return () if has_too_much_json(text) else _scan_short_reply(text).values
+    return () if has_reply_too_much_json(text) else _scan_short_reply(text).values
 
 
-def find_broken_json(text: str) -> tuple[ReplyValue, ...]:
+def find_broken_json_in_reply(text: str) -> tuple[ReplyValue, ...]:
     """The objects in a reply that are opened and never closed, although the text goes on."""
-    return () if has_too_much_json(text) else _scan_short_reply(text).broken
+    return () if has_reply_too_much_json(text) else _scan_short_reply(text).broken
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ScannedJson:
     broken: tuple[ReplyValue, ...] = ()
 
 
-def scan_json_values(text: str) -> ScannedJson:
+def scan_json_values_in_reply(text: str) -> ScannedJson:
     """The values in a text of any length."""
     stripped = text.strip()
     data = parse_clean_reply_object(stripped)
@@ -78,35 +78,35 @@ def scan_json_values(text: str) -> ScannedJson:
 
 
 # A reply is looked at from several sides: for its answers, for what it quotes, and without that again.
-_scan_short_reply = lru_cache(maxsize=8)(scan_json_values)
+_scan_short_reply = lru_cache(maxsize=8)(scan_json_values_in_reply)
 
 
-def holds_json_object(data: object) -> bool:
+def holds_reply_json_object(data: object) -> bool:
     """Whether a value is an object or a list with one in it."""
-    return isinstance(data, dict) or (isinstance(data, list) and any(map(holds_json_object, data)))
+    return isinstance(data, dict) or (isinstance(data, list) and any(map(holds_reply_json_object, data)))
 
 
-def spell_json_objects(data: object, depth: int = 4) -> Iterator[str]:
+def spell_json_objects_of_reply(data: object, depth: int = 4) -> Iterator[str]:
     """A value and those inside it, down to where answers stand, each spelt alike whatever the order of its keys."""
     if isinstance(data, dict | list):
         yield json.dumps(data, sort_keys=True, default=str)
         for below in data.values() if isinstance(data, dict) else data:
-            yield from spell_json_objects(below, depth - 1) if depth > 1 else ()
+            yield from spell_json_objects_of_reply(below, depth - 1) if depth > 1 else ()
 
 
 def spell_answer_shapes(data: object) -> Iterator[str]:
     """An object without its texts, with each of these beside it: what stays the same where others are reworded."""
-    if holds_json_object(data):
+    if holds_reply_json_object(data):
         texts: list[str] = []
-        shape = json.dumps(_take_texts_out(data, texts), sort_keys=True, default=str)
+        shape = json.dumps(_take_texts_out_of_reply(data, texts), sort_keys=True, default=str)
         yield from (f"{shape} {' '.join(text.casefold().split())}" for text in texts)
 
 
-def _take_texts_out(data: object, texts: list[str]) -> object:
+def _take_texts_out_of_reply(data: object, texts: list[str]) -> object:
     if isinstance(data, dict):
-        return {key: _take_texts_out(below, texts) for key, below in data.items()}
+        return {key: _take_texts_out_of_reply(below, texts) for key, below in data.items()}
     if isinstance(data, list):
-        entries = [_take_texts_out(below, texts) for below in data]
+        entries = [_take_texts_out_of_reply(below, texts) for below in data]
         return [entry for entry in entries if entry is not None]
     if isinstance(data, str) and sum(map(str.isalpha, data)) >= LEAST_LETTERS:
         texts.append(data)
@@ -131,12 +131,12 @@ _UNSEEN = re.compile(rf"(?!\s)[{UNSEEN_CHARACTERS}\ud800-\udfff\ufffd]")
 MOST_ESCAPED = 3  # Times that a text is taken for HTML.
 
 
-def drop_unseen_characters(text: str) -> str:
+def drop_unseen_characters_from_reply(text: str) -> str:
     """The text without what leaves no mark: a judge may leave it out, and the fence puts some of it in."""
     return text if text.isascii() and text.isprintable() else _UNSEEN.sub("", text)
 
 
-def spell_out_entities(text: str) -> str:
+def spell_out_entities_in_reply(text: str) -> str:
     """The text with `&lt;` as `<`, however often it was escaped."""
     for _ in range(MOST_ESCAPED):
         if "&" not in text:
@@ -145,12 +145,12 @@ def spell_out_entities(text: str) -> str:
     return text
 
 
-def fold_quotation(text: str) -> str:
+def fold_quotation_in_reply(text: str) -> str:
     """A text as it is held against another, so that one that was fenced or quoted is still the same.
 
     Unseen characters are gone, entities are spelt out, look-alikes are what they imitate, and all is in lower case.
     """
-    return fold_lookalikes(spell_out_entities(drop_unseen_characters(text)))
+    return fold_lookalike_letters(spell_out_entities_in_reply(drop_unseen_characters_from_reply(text)))
 
 
 def may_reply_quote_material(reply: str, material: Sequence[str]) -> bool:
@@ -165,7 +165,7 @@ def may_reply_quote_material(reply: str, material: Sequence[str]) -> bool:
 _OPENS_OBJECT_OR_TAG = re.compile("[{<&｛﹛︷❴⦃＜﹤]")
 
 
-def remove_thinking_marks(text: str, is_quoted: Callable[[str], bool]) -> str:
+def remove_thinking_marks_from_reply(text: str, is_quoted: Callable[[str], bool]) -> str:
     """The reply without the tags of thinking that may be quoted, by what follows them.
 
     A tag that opens the reply is the judge's own, and so is the first that closes it: nothing stands before it. Not so
@@ -190,7 +190,7 @@ def _closes_before_planted_object(text: str, mark: re.Match[str], is_quoted: Cal
     return any(spell_answer_shapes(values[0].data)) and is_quoted(text[mark.start() : values[0].end])
 
 
-def strip_thinking_before(text: str, place: int) -> str:
+def strip_thinking_before_reply(text: str, place: int) -> str:
     """The reply without what the model thought before that place; after it, thinking is a remark on the answer."""
     return strip_thinking_from_reply(text[:place]) + text[place:]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from evenhand.judging.reading.reply_text import LONGEST_KEPT, normalize_reply_answer_name
+from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.scale import CriterionScore, Scale
 
 _NOTHING: Mapping[str, object] = MappingProxyType({})
@@ -24,6 +25,7 @@ class WantedReplyAnswer:
     shown_as: str = ""  # What a form calls it, where that is not its id.
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
     """What a reply says on one thing; `more` holds the other keys of the answer's object."""

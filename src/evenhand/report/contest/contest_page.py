@@ -28,7 +28,7 @@ from evenhand.report.contest.reported_contest import (
 from evenhand.report.contest.submission_details import build_submission_page_section
 from evenhand.report.contest.timeline import draw_timelines
 from evenhand.report.html.formats import format_page_count
-from evenhand.report.html.page_file import build_page_security_policy, load_page_part, load_page_template
+from evenhand.report.html.page_file import build_page_security_policy, load_report_template, load_report_template_part
 from evenhand.report.html.run_page import PageKeyFact
 from evenhand.wording import format_dollar_amount, format_kept_figure, format_whole_duration, pluralize_count
 
@@ -37,9 +37,11 @@ CONTEST_PACKAGE = "evenhand.report.contest"
 
 def write_contest_report_page(record: dict[str, Any], stream: TextIO) -> None:
     """Write the report of a contest from its stable JSON; personal data in its texts is masked."""
-    style = load_page_part("evenhand.report.html", "report.css") + load_page_part(CONTEST_PACKAGE, "contest.css")
+    style = load_report_template_part("evenhand.report.html", "report.css") + load_report_template_part(
+        CONTEST_PACKAGE, "contest.css"
+    )
     shown = build_contest_page(mask_reported_contest(record))
-    template = load_page_template(CONTEST_PACKAGE, "contest.html.j2")
+    template = load_report_template(CONTEST_PACKAGE, "contest.html.j2")
     stream.writelines(template.generate(**shown, style=style, policy=build_page_security_policy(style)))
 
 

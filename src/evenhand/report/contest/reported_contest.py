@@ -203,7 +203,9 @@ def chart_finalists(contest: ReportedContest) -> list[SimpleNamespace]:
     """Every dimension, where finalists were compared and it may be seen; the best first."""
     finalists = [one for one in contest.submissions if one["id"] in contest.finalists]
     compared = sorted(filter(find_reported_final_scores, finalists), key=lambda one: one["rank"])
-    return [_chart_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
+    return (
+        [_chart_contest_dimension(contest, one, compared) for one in contest.record["dimensions"]] if compared else []
+    )
 
 
 def draw_total_score_chart(contest: ReportedContest, most: int) -> SimpleNamespace | None:
@@ -216,7 +218,7 @@ def draw_total_score_chart(contest: ReportedContest, most: int) -> SimpleNamespa
     return draw_scale_chart("Scores as a whole", charted, format_kept_figure)
 
 
-def _chart_dimension(
+def _chart_contest_dimension(
     contest: ReportedContest, dimension: ContestReportJson, compared: list[ContestReportJson]
 ) -> SimpleNamespace:
     id = dimension["id"]

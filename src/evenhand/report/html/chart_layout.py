@@ -46,13 +46,17 @@ class ChartAxis:
 
     def ticks(self, most: int = 5, *, whole: bool = False) -> tuple[AxisTick, ...]:
         """Round numbers inside the stretch, at most `most` of them; whole ones where things are counted."""
+        values = self.find_round_values(most, whole=whole)
+        return tuple(AxisTick(self.at(value), format_page_short_number(value + 0.0) or "") for value in values)
+
+    def find_round_values(self, most: int, *, whole: bool = False) -> list[float]:
+        """Round numbers inside the stretch, at most `most` of them."""
         least = max((self.high - self.low) / most, 1.0 if whole else 0.0)
         magnitude = 10.0 ** math.floor(math.log10(least))
         steps = (round(factor * magnitude, 12) for factor in (1, 2, 5, 10, 20, 50))
         step = next(step for step in steps if self._inside(step) <= most)
         first = math.ceil(self.low / step - 1e-9)
-        values = [(first + number) * step for number in range(self._inside(step))]
-        return tuple(AxisTick(self.at(value), format_page_short_number(value + 0.0) or "") for value in values)
+        return [(first + number) * step for number in range(self._inside(step))]
 
     def _inside(self, step: float) -> int:
         return math.floor(self.high / step + 1e-9) - math.ceil(self.low / step - 1e-9) + 1

@@ -30,7 +30,7 @@ from evenhand.report.html.formats import (
     format_page_signed_number,
 )
 from evenhand.report.html.score_charts import MeanEstimate, describe_charted_estimate, describe_charted_interval_level
-from evenhand.wording import format_figure, pluralize_count, word_layer
+from evenhand.wording import format_figure, pluralize_count, word_criterion, word_layer
 
 EstimateGroups = Mapping[str, Mapping[str, MeanEstimate]]
 ScaleEnds = tuple[float, ...] | None
@@ -59,7 +59,7 @@ def draw_difference_charts(
     criteria: dict[ScaleEnds, dict[str, MeanEstimate]] = {}
     for id, one in comparison.get("criteria", {}).items():
         ends = scales.get(id)
-        criteria.setdefault(tuple(ends) if ends else None, {})[id] = one
+        criteria.setdefault(tuple(ends) if ends else None, {})[word_criterion(id)] = one
     for known, several in criteria.items():
         by_scale.setdefault(known, {})["criteria"] = several
     drawn = []
@@ -243,7 +243,7 @@ def _draw_half_width_plot(curve: SaturationCurve) -> Plot:
         up_ticks=y.ticks(4),
         shapes=(draw_plot_line("reference", x, y, root), draw_plot_line("measured", x, y, measured)),
         dots=_draw_curve_dots(x, y, measured),
-        notes=(_draw_end_note(x, y, last["n"], last["half_width"], format_figure(last["half_width"])),),
+        notes=(_draw_chart_end_note(x, y, last["n"], last["half_width"], format_figure(last["half_width"])),),
     )
 
 
@@ -275,7 +275,7 @@ def _draw_settling_plot(curve: SaturationCurve) -> Plot:
         ),
         rules=(PlotRule(kind="zero", y=y.at(0)),),
         dots=_draw_curve_dots(x, y, middle),
-        notes=(_draw_end_note(x, y, last["n"], last["estimate"], format_page_signed_number(last["estimate"])),),
+        notes=(_draw_chart_end_note(x, y, last["n"], last["estimate"], format_page_signed_number(last["estimate"])),),
     )
 
 
@@ -288,5 +288,5 @@ def _draw_curve_dots(x: ChartAxis, y: ChartAxis, points: Sequence[tuple[float, f
     return tuple(PlotDot(x=x.at(one), y=y.at(other), r=3) for one, other in points)
 
 
-def _draw_end_note(x: ChartAxis, y: ChartAxis, n: float, value: float, text: str) -> PlotNote:
+def _draw_chart_end_note(x: ChartAxis, y: ChartAxis, n: float, value: float, text: str) -> PlotNote:
     return PlotNote(x=x.at(n), y=round(y.at(value) + 4, 2), dx=8, text=text, kind="strong")

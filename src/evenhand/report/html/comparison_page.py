@@ -17,13 +17,13 @@ from evenhand.report.html.formats import format_page_count, format_page_signed_n
 from evenhand.report.html.page_file import (
     HTML_PACKAGE,
     build_page_security_policy,
-    load_page_part,
-    load_page_template,
+    load_report_template,
+    load_report_template_part,
 )
 from evenhand.report.html.page_tables import build_page_gate_rows
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, PageKeyFact
 from evenhand.report.phrases import format_report_p_value
-from evenhand.wording import format_figure, pluralize_count, word_layer
+from evenhand.wording import format_figure, pluralize_count, word_criterion, word_layer
 
 Comparison = Mapping[str, Any]  # The stable JSON of a comparison.
 Moves = Mapping[str, Sequence[Any]]  # Samples that moved, by treatment: each with id, before, after and parts.
@@ -33,8 +33,8 @@ JUDGE_LAYER = "judge"
 
 def write_comparison_page(found: Comparison, moved: Moves, stream: TextIO) -> None:
     """Write a comparison as a file that needs no network and no script."""
-    style = load_page_part(HTML_PACKAGE, "report.css")
-    template = load_page_template(HTML_PACKAGE, "comparison_page.html.j2")
+    style = load_report_template_part(HTML_PACKAGE, "report.css")
+    template = load_report_template(HTML_PACKAGE, "comparison_page.html.j2")
     shown = build_comparison_page(found, moved)
     stream.writelines(template.generate(**shown, style=style, policy=build_page_security_policy(style)))
 
@@ -58,7 +58,7 @@ def build_comparison_page(found: Comparison, moved: Moves) -> dict[str, Any]:
         ],
         "gate_rows": build_page_gate_rows({"decision": decision, "variants": sides}),
         "facts_row": list(_list_comparison_facts(found)),
-        "moved": [_show_moves(name, several) for name, several in moved.items()],
+        "moved": [_show_moves_on_page(name, several) for name, several in moved.items()],
     }
 
 
@@ -83,23 +83,25 @@ def _list_comparison_facts(found: Comparison) -> Iterator[PageKeyFact]:
     yield PageKeyFact("Samples in both", format_page_count(samples["both"]) or "–", note)
 
 
-def _show_moves(treatment: str, several: Sequence[Any]) -> SimpleNamespace:
+def _show_moves_on_page(treatment: str, several: Sequence[Any]) -> SimpleNamespace:
     rows = [
-        SimpleNamespace(id=one.id, before=one.before, after=one.after, change=one.change, why=list(_explain_move(one)))
+        SimpleNamespace(
+            id=one.id, before=one.before, after=one.after, change=one.change, why=list(_explain_move_on_page(one))
+        )
         for one in several
     ]
-    return SimpleNamespace(treatment=treatment, rows=rows, chart=_draw_moves(treatment, several))
+    return SimpleNamespace(treatment=treatment, rows=rows, chart=_draw_move_chart(treatment, several))
 
 
-def _explain_move(one: Any) -> Iterator[tuple[str, str]]:
+def _explain_move_on_page(one: Any) -> Iterator[tuple[str, str]]:
     """What moved a sample: the other layers before the criteria, which are behind the rubric layer."""
     layers = {word_layer(name): ends for name, ends in one.layers.items() if name != JUDGE_LAYER or not one.criteria}
-    parts = {**layers, **one.criteria}
+    parts = {**layers, **{word_criterion(id): ends for id, ends in one.criteria.items()}}
     for name, (before, after) in list(parts.items())[:MOST_MOVED_PARTS]:
         yield ("up" if after > before else "down"), f"{name} {format_figure(before)} → {format_figure(after)}"
 
 
-def _draw_moves(treatment: str, several: Sequence[Any]) -> IntervalChart | None:
+def _draw_move_chart(treatment: str, several: Sequence[Any]) -> IntervalChart | None:
     """Each sample as a line from before to after, on the scale of the composite."""
     if not several:
         return None

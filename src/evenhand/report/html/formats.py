@@ -19,6 +19,7 @@ from evenhand.wording import (
     format_kept_figure,
     format_milliseconds,
     format_rounded,
+    word_criterion,
 )
 
 
@@ -103,6 +104,7 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "duration": format_page_duration,
     "moment": format_page_moment,
     "scale": format_page_scale,
+    "criterion": word_criterion,
     "bounds": format_page_interval,
     "marked": describe_fingerprint_tag_on_page,
     "place": link_page_to_sample,

@@ -15,7 +15,7 @@ function output(result) {
 function spansOf(result) {
   return [
     ...(result.judgments ?? []).flatMap((one) => (one.evidence ?? []).map(
-      (quote) => ({ ...quote, kind: 'evidence', by: `${one.criterion} · ${one.judge}` }))),
+      (quote) => ({ ...quote, kind: 'evidence', by: `${criterionName(one.criterion)} · ${one.judge}` }))),
     ...(result.assertions ?? []).map((one) => ({ ...one, kind: one.passed === false ? 'amiss' : 'found', by: one.name })),
     ...(result.findings ?? []).map((one) => ({ ...one, kind: 'flag', by: `${one.guard}: ${one.says}` })),
   ].filter((one) => known(one.start) && known(one.end) && one.start < one.end);

@@ -48,7 +48,7 @@ function lookFirst() {
   const criteria = asked.slice(0, MOST_CRITERIA);
   const own = naming ? 'Value' : variants.find((name) => name !== control) ?? control;
   const heads = [['Sample'], ...(naming ? [['Variant', 'variant']] : []), ...(comparing ? [[control, 'value']] : []),
-    [own, 'value'], ...(comparing ? [['Difference', 'n']] : []), ...criteria.map((id) => [id, 'criterion'])];
+    [own, 'value'], ...(comparing ? [['Difference', 'n']] : []), ...criteria.map((id) => [criterionName(id), 'criterion'])];
   byId('first-table').tHead.replaceChildren(headings(heads));
   byId('first-table').append(...shown.flatMap((one) => section(one, criteria, heads.length)));
   const more = asked.length - criteria.length;

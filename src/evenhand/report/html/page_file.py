@@ -19,7 +19,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Te
 from evenhand.report.graded import describe_reported_statement, find_reported_score_before_statements
 from evenhand.report.html.formats import TEMPLATE_FILTERS
 from evenhand.report.html.run_page import build_run_page
+from evenhand.report.phrases import list_report_layers
 from evenhand.report.untrusted_text import escape_hiding_page_characters
+from evenhand.wording import word_layer
 
 HTML_PACKAGE = "evenhand.report.html"
 PAGE_SCRIPTS = ("report.js", "search.js", "overview.js", "table.js", "outputs.js", "sample.js", "start.js")
@@ -27,15 +29,16 @@ PAGE_SCRIPTS = ("report.js", "search.js", "overview.js", "table.js", "outputs.js
 
 def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: TextIO) -> None:
     """Write the whole report; the samples are asked for one after another as they are written."""
-    style = load_page_part(HTML_PACKAGE, "report.css")
+    style = load_report_template_part(HTML_PACKAGE, "report.css")
     # One function, so that nothing of the scripts is in reach of anything else.
-    parts = "\n".join(load_page_part(HTML_PACKAGE, name) for name in PAGE_SCRIPTS)
+    parts = "\n".join(load_report_template_part(HTML_PACKAGE, name) for name in PAGE_SCRIPTS)
     script = f"(() => {{\n'use strict';\n{parts}}})();\n"
     facts = {
         "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
         "answers": list_page_yes_no_criteria(head["eval"]["rubrics"]),
+        "layers": {name: word_layer(name) for name in list_report_layers(head)},
     }
-    pieces = load_page_template(HTML_PACKAGE, "page.html.j2").generate(
+    pieces = load_report_template(HTML_PACKAGE, "page.html.j2").generate(
         **build_run_page(head),
         style=style,
         script=script,
@@ -56,12 +59,12 @@ def list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
 
 
 @cache
-def load_page_template(package: str, name: str) -> Template:
+def load_report_template(package: str, name: str) -> Template:
     """A template of a package, which escapes all that it is given."""
-    return build_page_environment(package).get_template(name)
+    return build_report_template_environment(package).get_template(name)
 
 
-def build_page_environment(*packages: str) -> Environment:
+def build_report_template_environment(*packages: str) -> Environment:
     """Templates of some packages, each looked for in the first that has it; all escape what they are given."""
     environment = Environment(
         autoescape=True,
@@ -76,7 +79,7 @@ def build_page_environment(*packages: str) -> Environment:
 
 
 @cache
-def load_page_part(package: str, name: str) -> str:
+def load_report_template_part(package: str, name: str) -> str:
     """A style or script of a package, as it goes into the file."""
     return files(package).joinpath(name).read_text("utf-8")
 

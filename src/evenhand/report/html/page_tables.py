@@ -14,12 +14,12 @@ from evenhand.report.phrases import list_report_criteria, list_report_layers
 from evenhand.report.result_phrases import (
     CASCADE_TITLE,
     PEOPLE_SCALE_TITLE,
-    build_cascade_columns,
-    build_people_scale_columns,
-    describe_cascade,
-    describe_people_scale,
+    build_cascade_table_columns,
+    build_people_scale_table_columns,
+    describe_reported_cascade,
+    describe_reported_people_scale,
 )
-from evenhand.wording import format_dollar_amount, pluralize_count, word_gate, word_layer
+from evenhand.wording import format_dollar_amount, pluralize_count, word_criterion, word_gate, word_layer
 
 PageData = Mapping[str, Any]
 
@@ -91,7 +91,8 @@ def build_page_criterion_rows(head: PageData) -> list[PageScoreRow]:
         cells = [None if one is None or one["mean"] is None else _fill_page_criterion_cell(one) for one in found]
         scales = dict.fromkeys(format_page_scale(one["scale"]) for one in found if one)
         scale = f"({' or '.join(str(one) for one in scales)})" if scales else ""
-        rows.append(PageScoreRow(name=id, asks=asks.get(id, ""), scale=scale, cells=cells, change=changes.get(id)))
+        name, change = word_criterion(id), changes.get(id)
+        rows.append(PageScoreRow(name=name, asks=asks.get(id, ""), scale=scale, cells=cells, change=change))
     return rows
 
 
@@ -209,19 +210,21 @@ def describe_history_on_page(consistency: Sequence[PageData]) -> list[tuple[str,
     return [(f"History of {one['variant']}", one["says"]) for one in consistency]
 
 
-def list_cascade_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
+def list_cascade_table_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
     """A cascade's figures on the strong judge's scale as rows of texts; None where the run has no cascade."""
     if not found:
         return None
-    columns = build_cascade_columns(found)
+    columns = build_cascade_table_columns(found)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    return SimpleNamespace(title=CASCADE_TITLE, names=list(columns), rows=rows, lines=describe_cascade(found))
+    return SimpleNamespace(title=CASCADE_TITLE, names=list(columns), rows=rows, lines=describe_reported_cascade(found))
 
 
-def list_people_scale_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
+def list_people_scale_table_cells(found: Mapping[str, Any] | None) -> SimpleNamespace | None:
     """Scores on people's scale as rows of texts; None where nobody labelled the run."""
     if not found:
         return None
-    columns = build_people_scale_columns(found)
+    columns = build_people_scale_table_columns(found)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    return SimpleNamespace(title=PEOPLE_SCALE_TITLE, names=list(columns), rows=rows, lines=describe_people_scale(found))
+    return SimpleNamespace(
+        title=PEOPLE_SCALE_TITLE, names=list(columns), rows=rows, lines=describe_reported_people_scale(found)
+    )

@@ -6,6 +6,9 @@ const blocks = [...document.querySelectorAll('script.samples')];
 const variants = facts.variants.map((one) => one.name);
 const control = facts.variants.find((one) => one.role === 'control')?.name;
 
+// The method layered asks for `judge`, which is the whole rubric layer; a judge is who judges.
+const criterionName = (id) => (id === 'judge' ? 'rubric layer' : id);
+
 // Control characters; marks of direction and of no width, which reorder or hide what is read; halves of characters.
 const HIDING = new RegExp('[\\0-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200b\\u200e\\u200f\\u2028-\\u202e'
   + '\\u2060-\\u2069\\ufeff\\u{e0000}-\\u{e007f}\\ud800-\\udfff]', 'gu');

@@ -9,14 +9,20 @@ from typing import Any
 from evenhand.model.method import Method
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Criterion
-from evenhand.report.result_phrases import describe_method_scale, format_anchor_place, list_method_steps
+from evenhand.report.result_phrases import (
+    describe_reported_method_scale,
+    format_reported_anchor_place,
+    list_reported_method_steps,
+)
 from evenhand.wording import (
+    MISSING_DASH,
     format_fraction,
     format_number,
     format_percent,
     format_percent_tenths,
     format_signed,
     pluralize_count,
+    word_layers,
 )
 
 
@@ -30,8 +36,8 @@ def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
         "about": found.about,
         "method": method,
         "method_about": method.about if rubric else "",
-        "score_scale": describe_method_scale(method),
-        "criteria": [one for each in rubric.criteria for one in _list_criteria(each, total)] if rubric else [],
+        "score_scale": describe_reported_method_scale(method),
+        "criteria": [one for each in rubric.criteria for one in _list_criteria_on_page(each, total)] if rubric else [],
         "statements": [
             (kind, one.id, "" if one.id == one.asks else one.asks, format_fraction(one.amount) if one.amount else "")
             for kind, several in (("Red flags", rubric.red_flags), ("Bonuses", rubric.bonuses))
@@ -40,13 +46,13 @@ def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
         if rubric
         else [],
         "gates": [(gate.criterion, format_fraction(gate.min)) for gate in rubric.all_gates] if rubric else [],
-        "steps": list_method_steps(method),
+        "steps": list_reported_method_steps(method),
         "grades": [(one.grade, format_fraction(one.from_, method.scale.decimals), one.label) for one in method.grades],
         "verdicts": [(one.verdict, format_fraction(one.from_)) for one in method.verdicts],
     }
 
 
-def _list_criteria(criterion: Criterion, total: Any, depth: int = 0) -> Iterator[SimpleNamespace]:
+def _list_criteria_on_page(criterion: Criterion, total: Any, depth: int = 0) -> Iterator[SimpleNamespace]:
     """A criterion and those below it."""
     worth = format_fraction(criterion.weight if criterion.points is None else criterion.points)
     yield SimpleNamespace(
@@ -55,11 +61,11 @@ def _list_criteria(criterion: Criterion, total: Any, depth: int = 0) -> Iterator
         scale=str(criterion.scale),
         worth=worth if criterion.points is None else f"{worth} points",
         share=round(float(100 * criterion.weight / total), 1) if total and not depth else None,
-        anchors=[(format_anchor_place(one, criterion.scale), one.text) for one in criterion.anchors],
+        anchors=[(format_reported_anchor_place(one, criterion.scale), one.text) for one in criterion.anchors],
         depth=depth,
     )
     for child in criterion.children:
-        yield from _list_criteria(child, total, depth + 1)
+        yield from _list_criteria_on_page(child, total, depth + 1)
 
 
 CELL = 10  # Pixels of a cell of the map.
@@ -81,11 +87,13 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         "rubric_name": asked.rubric.name,
         "kinds": kinds,
         "weight_shares": [(one.name, one.label, format_percent_tenths(one.value / total)) for one in weights],
-        "headline": describe_winner(found),
+        "headline": describe_winner_on_page(found),
         "turned": found.winner_before != found.winner_after,
-        "lead": _describe_lead(found),
-        "rows": [_show_variant(one) for one in found.variants],
-        "flipped": _describe_flips(found),
+        "lead": _describe_lead_on_page(found),
+        "counted": _describe_counted_samples(found),
+        "by_composite": describe_composite_ranking(found.composite),
+        "rows": [_show_variant_on_page(one) for one in found.variants],
+        "flipped": _describe_flips_on_page(found),
         "flips": [
             SimpleNamespace(given=one, id=id, position=position)
             for one, id, position in zip(found.flips, asked.samples, asked.positions, strict=True)
@@ -94,16 +102,23 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
     }
 
 
-def describe_winner(found: Any) -> str:
+def describe_winner_on_page(found: Any) -> str:
     """Who wins now, and whether that is another one than before."""
     if len(found.variants) < 2:
         return f"{found.winner_after} is the only variant."
+    scored = [one.name for one in found.variants if one.after is not None]
+    if not scored:
+        return "Nothing was scored: no other weights would change that."
+    if not found.winner_after:
+        return "No sample has a score of every variant: they cannot be ranked."
+    if len(scored) == 1:
+        return f"{found.winner_after} is the only variant with a score."
     if found.winner_before == found.winner_after:
         return f"{found.winner_after} stays first."
     return f"{found.winner_after} is first now, in place of {found.winner_before}."
 
 
-def _describe_lead(found: Any) -> str:
+def _describe_lead_on_page(found: Any) -> str:
     if found.lead is None:
         return ""
     lead, low, high = found.lead
@@ -112,13 +127,37 @@ def _describe_lead(found: Any) -> str:
     return f"Ahead of {found.second} by {format_number(lead)} ({ends}): {sure} than the noise of the samples."
 
 
-def _show_variant(one: Any) -> SimpleNamespace:
+def _describe_counted_samples(found: Any) -> str:
+    """Which samples means, ranks and the lead are over, where it is not all of them."""
+    if len(found.variants) < 2 or not found.samples or not found.left_out:
+        return ""
+    counted = pluralize_count(found.samples, "sample")
+    left = "1 is" if found.left_out == 1 else f"{found.left_out:,} are"
+    return f"Means, ranks and the lead are over the {counted} that every variant has a score for; {left} left out."
+
+
+def describe_composite_ranking(found: Any) -> str:
+    """That the verdict goes by more than the rubric's score, and who is first by that; empty where it does not."""
+    if found is None:
+        return ""
+    of = f"by the composite of {word_layers(found.layers)}"
+    first = f"{of}, {found.first} is first"
+    if found.lead is not None:
+        lead, low, high = found.lead
+        ends = f"95% interval {format_signed(low)} to {format_signed(high)}"
+        first += f", ahead of {found.second} by {format_number(lead)} ({ends})"
+    stored = "" if found.changed else ", as stored"
+    return f"This page ranks by the rubric's score; the verdict of a run goes {first}{stored}."
+
+
+def _show_variant_on_page(one: Any) -> SimpleNamespace:
     shares = {**one.verdicts, **one.grades}
+    known = one.before is not None and one.after is not None
     return SimpleNamespace(
         given=one,
-        before=format_number(one.before, 3),
-        after=format_number(one.after, 3),
-        change=format_signed(one.after - one.before, 3),
+        before=format_number(one.before, 3) if known else MISSING_DASH,
+        after=format_number(one.after, 3) if known else MISSING_DASH,
+        change=format_signed(one.after - one.before, 3) if known else MISSING_DASH,
         shares=[
             (name, "" if before is None else format_percent(before), format_percent(after))
             for name, (before, after) in shares.items()
@@ -126,7 +165,18 @@ def _show_variant(one: Any) -> SimpleNamespace:
     )
 
 
-def _describe_flips(found: Any) -> str:
+def _describe_flips_on_page(found: Any) -> str:
+    if not found.outputs:
+        return ""
+    all_flips = found.flipped + found.decided
+    more = all_flips - len(found.flips)
+    if not all_flips or more <= 0:
+        return _count_flips(found)
+    listed = f"Listed are {len(found.flips)}, those that moved most and at least one of each kind"
+    return f"{_count_flips(found)} {listed}; {more:,} more are not."
+
+
+def _count_flips(found: Any) -> str:
     outputs = pluralize_count(found.outputs, "output")
     moved = pluralize_count(found.moved, "score moves", "scores move")
     if found.decided:
@@ -135,7 +185,7 @@ def _describe_flips(found: Any) -> str:
     return f"Of {outputs}, {moved}, and {pluralize_count(found.flipped, 'verdict flips', 'verdicts flip')}."
 
 
-def build_weight_map(found: Any) -> SimpleNamespace:
+def draw_weight_map(found: Any) -> SimpleNamespace:
     """The map as rectangles, the first criterion to the right, the second upwards."""
     side = found.side * CELL
     return SimpleNamespace(

@@ -36,8 +36,8 @@ from evenhand.report.html.page_tables import (
     describe_history_on_page,
     describe_judge_calls_on_page,
     describe_unknown_agreement_on_page,
-    list_cascade_cells,
-    list_people_scale_cells,
+    list_cascade_table_cells,
+    list_people_scale_table_cells,
 )
 from evenhand.report.html.score_charts import (
     chart_verdict_counts,
@@ -67,7 +67,7 @@ from evenhand.report.result_phrases import (
     describe_reported_recorded_cost,
     describe_reported_unpriced_calls,
 )
-from evenhand.wording import format_figure
+from evenhand.wording import format_figure, word_layer
 
 # A mark beside each word, so that nobody has to tell colours apart.
 VERDICT_LOOKS = {
@@ -125,8 +125,8 @@ def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
         "statement_rows": build_page_statement_rows(head),
         "preference_tables": build_report_preference_tables(head),
         "capped": list_reported_safety_gates(head),
-        "cascade": list_cascade_cells(head.get("cascade")),
-        "people_scale": list_people_scale_cells(head.get("people_scale")),
+        "cascade": list_cascade_table_cells(head.get("cascade")),
+        "people_scale": list_people_scale_table_cells(head.get("people_scale")),
         "trusted": build_trust_section(head.get("trust")),
         "sensitivity": head.get("sensitivity"),
         "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
@@ -302,14 +302,16 @@ def _draw_win_shares(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
 
 def _draw_turning_weights(one: Mapping[str, Any]) -> SimpleNamespace:
     parts = sorted(one["by_weight"], key=lambda part: -part["weight"])[:MOST_PARTS]
-    layout = ChartLayout.for_names(part["criterion"] for part in parts)
+    names = [word_layer(part["criterion"]) if one["of"] == "layers" else part["criterion"] for part in parts]
+    layout = ChartLayout.for_names(names)
     axis = ChartAxis(low=0, high=1, left=layout.left, right=71)
-    for part in parts:  # The line of a row runs to where the ranking turns.
+    for name, part in zip(names, parts, strict=True):  # The line of a row runs to where the ranking turns.
         turn = part["flip_at"]
         kind, low = ("open", None) if turn is None else ("turns", axis.at(turn))
         value = _describe_charted_turning_weight(part)
-        layout.row(IntervalRow(name=part["criterion"], kind=kind, at=axis.at(part["weight"]), low=low, value=value))
-    said = "; ".join(f"{part['criterion']}: {_describe_charted_turning_weight(part)}" for part in parts)
+        layout.row(IntervalRow(name=name, kind=kind, at=axis.at(part["weight"]), low=low, value=value))
+    turns = map(_describe_charted_turning_weight, parts)
+    said = "; ".join(f"{name}: {turn}" for name, turn in zip(names, turns, strict=True))
     what = "criterion" if one["of"] == "criteria" else "layer"
     title = f"Weight of each {what} now (point), and where {one['order'][0]} is no longer first (cross)"
     return _build_weight_chart(layout, axis, title, said, "weight, others in proportion")

@@ -76,7 +76,7 @@ function head(result) {
   const numbers = [
     ['composite', known(result.composite) ? figure(result.composite) : ''],
     ['score', known(result.score) ? figure(result.score) : ''],
-    ...Object.entries(result.layers ?? {}).map(([layer, one]) => [layer, known(one) ? figure(one) : '']),
+    ...Object.entries(result.layers ?? {}).map(([layer, one]) => [facts.layers[layer] ?? layer, known(one) ? figure(one) : '']),
     ['grade', [card?.grade, card?.label].filter(Boolean).join(' ')],
     ['latency', duration(made.latency_ms)],
     ['cost', dollars(made.cost)],
@@ -144,7 +144,7 @@ function opinion(one, result) {
   const spread = known(one.spread) ? `± ${figure(one.spread)}` : '';
   const score = [scored(one, result.own_rubric), one.band, spread];
   return make('div', { class: 'opinion' },
-    make('div', { class: 'line' }, make('b', {}, one.criterion), make('span', { class: 'quiet' }, one.judge),
+    make('div', { class: 'line' }, make('b', {}, criterionName(one.criterion)), make('span', { class: 'quiet' }, one.judge),
       make('b', {}, score.filter(Boolean).join(' '))),
     one.why_not ? make('div', { class: 'bad prose' }, one.why_not) : null,
     one.reason ? make('div', { class: 'prose' }, one.reason) : null,
@@ -167,7 +167,7 @@ function scored(one, own) {
 function steps(result) {
   const card = result.scorecard;
   const notes = [
-    ...(card?.missing ?? []).map((one) => `${one.criterion} is missing: ${one.why}`),
+    ...(card?.missing ?? []).map((one) => `${criterionName(one.criterion)} is missing: ${one.why}`),
     ...(card?.gates_failed ?? []).map((one) => `gate failed: ${written(one)}`),
     ...(card?.gates_open ?? []).map((one) => `gate not known: ${written(one)}`),
     ...(card?.statements ? [] : card?.flags ?? []).map((one) => `flag: ${written(one)}`),

@@ -13,7 +13,7 @@ from typing import Any
 
 from evenhand.report.html.formats import format_page_duration, format_page_percent, format_page_signed_number
 from evenhand.report.html.page_file import list_page_yes_no_criteria
-from evenhand.wording import format_dollar_amount, format_figure, pluralize_count, word_layer
+from evenhand.wording import format_dollar_amount, format_figure, pluralize_count, word_criterion, word_layer
 
 SNIPPET_LENGTH = 140  # Characters of the input that a list shows.
 LARGE_MOVE = 1.0  # Points of the composite that are a reason to look.
@@ -35,6 +35,8 @@ def write_page_value(value: Any) -> str:
 
 def list_page_reasons(sample: Any) -> Iterator[tuple[str, str]]:
     """Why a sample deserves a look, each with its tone."""
+    if not sample.results:
+        yield "", "no result yet"
     if sample.gates:
         yield "bad", f"{pluralize_count(sample.gates, 'gate')} failed"
     elif sample.verdict == "fail":
@@ -73,11 +75,11 @@ def build_sample_page(head: Mapping[str, Any], sample: Mapping[str, Any]) -> dic
         "sample": sample,
         "asked": [(name, value) for name, value in asked if value],
         "facts": [(name, write_page_value(value)) for name, value in facts.items()],
-        "repeats": list(_build_repeats(sample["results"], roles, yes_no)),
+        "repeats": list(_build_repeats_on_page(sample["results"], roles, yes_no)),
     }
 
 
-def _build_repeats(
+def _build_repeats_on_page(
     results: Sequence[Result], roles: Mapping[str, str], yes_no: Sequence[str]
 ) -> Iterator[list[SimpleNamespace]]:
     """For each repeat the variants side by side, with what differs from the control marked."""
@@ -85,34 +87,37 @@ def _build_repeats(
         own = [one for one in results if one["repeat"] == number]
         control = next((one for one in own if roles.get(one["variant"]) == "control"), own[0])
         yield [
-            _build_column(one, _find_compared(one, control, own), roles.get(one["variant"], ""), yes_no) for one in own
+            _build_sample_page_column(
+                one, _find_compared_output_for_page(one, control, own), roles.get(one["variant"], ""), yes_no
+            )
+            for one in own
         ]
 
 
-def _find_compared(one: Result, control: Result, own: Sequence[Result]) -> Result | None:
+def _find_compared_output_for_page(one: Result, control: Result, own: Sequence[Result]) -> Result | None:
     """What an output is held against: the control, and, of two, the other one."""
     if one is not control:
         return control
     return next((other for other in own if other is not control), None) if len(own) == 2 else None
 
 
-def _build_column(one: Result, other: Result | None, role: str, yes_no: Sequence[str]) -> SimpleNamespace:
+def _build_sample_page_column(one: Result, other: Result | None, role: str, yes_no: Sequence[str]) -> SimpleNamespace:
     made = one["output"] or {}
     text = made.get("text") or ""
-    marks = list(_list_output_marks(one))
+    marks = list(_list_page_output_marks(one))
     if other is not None and (other["output"] or {}).get("text"):
-        marks += find_differing_marks(text, other["output"]["text"])
-    pieces = split_at_marks(text, marks)
+        marks += find_differing_page_marks(text, other["output"]["text"])
+    pieces = split_page_text_at_marks(text, marks)
     return SimpleNamespace(
         result=one,
         role=role,
         word=one["verdict"] if one["state"] == "scored" else one["state"],
-        numbers=list(_list_column_numbers(one)),
+        numbers=list(_list_page_column_numbers(one)),
         pieces=pieces,
         kinds=[kind for kind in MARK_WORDS if any(kind in piece.kinds for piece in pieces)],
         trace=made.get("trace") or [],
-        criteria=list(_group_judgments(one, pieces, yes_no)),
-        path=list(_build_score_path(one)),
+        criteria=list(_group_judgments_on_page(one, pieces, yes_no)),
+        path=list(_build_score_path_on_page(one)),
     )
 
 
@@ -125,17 +130,22 @@ MARK_WORDS = {
 }
 
 
-def _list_output_marks(one: Result) -> Iterator[TextMark]:
+def _list_page_output_marks(one: Result) -> Iterator[TextMark]:
     for judgment in one["judgments"] or ():
         for quote in judgment["evidence"] or ():
-            yield TextMark(quote["start"], quote["end"], "evidence", f"{judgment['criterion']} · {judgment['judge']}")
+            yield TextMark(
+                quote["start"],
+                quote["end"],
+                "evidence",
+                f"{word_criterion(judgment['criterion'])} · {judgment['judge']}",
+            )
     for check in one["assertions"] or ():
         yield TextMark(check["start"], check["end"], "amiss" if check["passed"] is False else "found", check["name"])
     for finding in one["findings"] or ():
         yield TextMark(finding["start"], finding["end"], "flag", f"{finding['guard']}: {finding['says']}")
 
 
-def _list_column_numbers(one: Result) -> Iterator[tuple[str, str]]:
+def _list_page_column_numbers(one: Result) -> Iterator[tuple[str, str]]:
     card, made = one["scorecard"] or {}, one["output"] or {}
     numbers = {"composite": one["composite"], "score": one["score"]}
     numbers |= {word_layer(name): value for name, value in (one["layers"] or {}).items()}
@@ -148,7 +158,7 @@ def _list_column_numbers(one: Result) -> Iterator[tuple[str, str]]:
         yield "cost", format_dollar_amount(made["cost"])
 
 
-def _group_judgments(
+def _group_judgments_on_page(
     one: Result, pieces: Sequence[MarkedPiece], yes_no: Sequence[str]
 ) -> Iterator[tuple[str, list[SimpleNamespace]]]:
     """Judgments by criterion, so that judges who looked at the same thing stand together."""
@@ -157,11 +167,11 @@ def _group_judgments(
     for criterion in dict.fromkeys(each["criterion"] for each in several):
         own = [each for each in several if each["criterion"] == criterion]
         yield (
-            criterion,
+            word_criterion(criterion),
             [
                 SimpleNamespace(
                     given=each,
-                    score=_word_score(each, one.get("own_rubric") or "", yes_no),
+                    score=_word_score_on_page(each, one.get("own_rubric") or "", yes_no),
                     quotes=[(quote["text"], places.get(quote["start"])) for quote in each["evidence"] or ()],
                 )
                 for each in own
@@ -169,7 +179,7 @@ def _group_judgments(
         )
 
 
-def _word_score(judgment: Mapping[str, Any], own_rubric: str, yes_no: Sequence[str]) -> str:
+def _word_score_on_page(judgment: Mapping[str, Any], own_rubric: str, yes_no: Sequence[str]) -> str:
     if judgment["score"] is None:
         return "no score"
     brought = own_rubric.removeprefix("sample:") if own_rubric.startswith("sample:") else ""
@@ -179,34 +189,42 @@ def _word_score(judgment: Mapping[str, Any], own_rubric: str, yes_no: Sequence[s
     return " ".join(filter(None, (format_figure(judgment["score"]), judgment.get("band"))))
 
 
-def _build_score_path(one: Result) -> Iterator[SimpleNamespace]:
+def _build_score_path_on_page(one: Result) -> Iterator[SimpleNamespace]:
     """The way from criteria to verdict: what went in, each step that moved the number, what was decided."""
     card = one["scorecard"]
     if card is None and not one["composite_steps"]:
         return
     if card is not None:
-        yield _stop(
-            "criteria", "Criteria", parts=[(id, format_figure(value)) for id, value in card["criteria"].items()]
+        yield _make_score_path_stop_on_page(
+            "criteria",
+            "Criteria",
+            parts=[(word_criterion(id), format_figure(value)) for id, value in card["criteria"].items()],
         )
         reviews = card["reviews"] or ()
         if len(reviews) > 1:
             said = [(review["judge"] or "a reviewer", format_figure(review["score"])) for review in reviews]
-            yield _stop("reviews", "Each judge", parts=said, steps=[step for each in reviews for step in each["steps"]])
-        yield from (_stop("step", step["step"].replace("_", " "), step=step) for step in card["steps"])
+            yield _make_score_path_stop_on_page(
+                "reviews", "Each judge", parts=said, steps=[step for each in reviews for step in each["steps"]]
+            )
+        yield from (
+            _make_score_path_stop_on_page("step", step["step"].replace("_", " "), step=step) for step in card["steps"]
+        )
         for gate in card["gates_failed"] or ():
-            yield _stop("gate bad", "gate failed", says=write_page_value(gate))
+            yield _make_score_path_stop_on_page("gate bad", "gate failed", says=write_page_value(gate))
         for gate in card["gates_open"] or ():
-            yield _stop("gate", "gate not known", says=write_page_value(gate))
-        yield _stop("score", "Score", value=format_figure(card["score"]), says=card.get("grade") or "")
+            yield _make_score_path_stop_on_page("gate", "gate not known", says=write_page_value(gate))
+        yield _make_score_path_stop_on_page(
+            "score", "Score", value=format_figure(card["score"]), says=card.get("grade") or ""
+        )
     for step in one["composite_steps"] or ():
-        yield _stop("step", step["step"].replace("_", " "), step=step)
+        yield _make_score_path_stop_on_page("step", step["step"].replace("_", " "), step=step)
     if one["composite"] is not None:
-        yield _stop("score", "Composite", value=format_figure(one["composite"]))
+        yield _make_score_path_stop_on_page("score", "Composite", value=format_figure(one["composite"]))
     if one["verdict"]:
-        yield _stop(f"verdict {one['verdict']}", "Verdict", value=one["verdict"])
+        yield _make_score_path_stop_on_page(f"verdict {one['verdict']}", "Verdict", value=one["verdict"])
 
 
-def _stop(kind: str, name: str, **more: Any) -> SimpleNamespace:
+def _make_score_path_stop_on_page(kind: str, name: str, **more: Any) -> SimpleNamespace:
     empty: dict[str, Any] = {"parts": [], "steps": [], "step": None, "value": "", "says": ""}
     return SimpleNamespace(kind=kind, name=name, **{**empty, **more})
 
@@ -242,7 +260,7 @@ class MarkedPiece:
         return f"at{self.start}"
 
 
-def split_at_marks(text: str, marks: Iterable[TextMark]) -> list[MarkedPiece]:
+def split_page_text_at_marks(text: str, marks: Iterable[TextMark]) -> list[MarkedPiece]:
     """The pieces of a text in order; what is beyond the longest that is shown is left out, and said so."""
     shown = text[:LONGEST_SHOWN_TEXT]
     placed = [
@@ -262,18 +280,18 @@ def split_at_marks(text: str, marks: Iterable[TextMark]) -> list[MarkedPiece]:
     return pieces
 
 
-def find_differing_marks(text: str, other: str) -> list[TextMark]:
+def find_differing_page_marks(text: str, other: str) -> list[TextMark]:
     """The stretches of a text that another one has not: word by word, of long texts line by line."""
     if text == other:
         return []
     for tokens in (_WORDS, _LINES):
         ours, theirs = tokens.findall(text), tokens.findall(other)
         if len(ours) <= MOST_COMPARED_TOKENS and len(theirs) <= MOST_COMPARED_TOKENS:
-            return list(_mark_unshared(ours, theirs))
+            return list(_mark_unshared_page_words(ours, theirs))
     return []
 
 
-def _mark_unshared(ours: list[str], theirs: list[str]) -> Iterator[TextMark]:
+def _mark_unshared_page_words(ours: list[str], theirs: list[str]) -> Iterator[TextMark]:
     starts = [0]
     for token in ours:
         starts.append(starts[-1] + len(token))

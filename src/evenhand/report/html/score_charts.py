@@ -234,10 +234,10 @@ def draw_trend_plots(points: Points, best: str | None) -> list[TrendPlot]:
     roles = {one["variant"]: one["role"] for one in points}
     lead = best if best in variants else next((one for one in variants if roles[one] != "control"), None)
     lead = lead or (variants[-1] if variants else "")
-    looks = _choose_series_looks(variants, roles)
+    looks = _choose_chart_series_looks(variants, roles)
     layers = list(dict.fromkeys(name for one in points if one["variant"] == lead for name in one["layers"]))
-    composites = [_collect_series(points, one, looks[one], "composite") for one in variants]
-    rates = [_collect_series(points, one, looks[one], "pass_rate") for one in variants]
+    composites = [_collect_chart_series(points, one, looks[one], "composite") for one in variants]
+    rates = [_collect_chart_series(points, one, looks[one], "pass_rate") for one in variants]
     layered = [
         TrendSeries(
             kind=f"s{number}",
@@ -258,14 +258,14 @@ def draw_trend_plots(points: Points, best: str | None) -> list[TrendPlot]:
     return [one for one in drawn if one is not None]
 
 
-def _choose_series_looks(variants: Sequence[str], roles: Mapping[str, str]) -> dict[str, str]:
+def _choose_chart_series_looks(variants: Sequence[str], roles: Mapping[str, str]) -> dict[str, str]:
     """Grey for the control, a colour for each other one."""
     others = [one for one in variants if roles[one] != "control"]
     numbers = {name: number for number, name in enumerate(others, start=1)}
     return {name: f"s{min(numbers.get(name, 0), MOST_TREND_SERIES)}" for name in variants}
 
 
-def _collect_series(points: Points, variant: str, kind: str, measure: str) -> TrendSeries:
+def _collect_chart_series(points: Points, variant: str, kind: str, measure: str) -> TrendSeries:
     own = [one for one in points if one["variant"] == variant and one[measure] is not None]
     return TrendSeries(kind=kind, name=variant, values={one["run"]: one[measure] for one in own})
 
@@ -289,11 +289,11 @@ def _draw_trend(
     plot = Plot(
         name=name,
         about=about,
-        says=_describe_trend(told, share=share, changes=len(changes)),
+        says=_describe_charted_trend(told, share=share, changes=len(changes)),
         across="runs, the newest last",
         up="",
-        across_ticks=_list_run_ticks(x, runs, points),
-        up_ticks=_list_share_ticks(y) if share else y.ticks(4),
+        across_ticks=_list_chart_run_ticks(x, runs, points),
+        up_ticks=_list_chart_share_ticks(y) if share else y.ticks(4),
         shapes=tuple[PlotShape, ...](shapes),
         dots=tuple(dots),
         rules=tuple(PlotRule(kind="reference", x=x.at(at - 0.5)) for at in changes),
@@ -304,7 +304,7 @@ def _draw_trend(
     return TrendPlot(plot=plot, series=tuple(told))
 
 
-def _list_run_ticks(x: ChartAxis, runs: Sequence[str], points: Points) -> tuple[AxisTick, ...]:
+def _list_chart_run_ticks(x: ChartAxis, runs: Sequence[str], points: Points) -> tuple[AxisTick, ...]:
     """The days of the first and the last run; their times, where both are of one day."""
     ended = {one["run"]: datetime.fromisoformat(one["ended"]) for one in points}
     ends = {at: ended[runs[at]] for at in (0, len(runs) - 1)}
@@ -312,11 +312,11 @@ def _list_run_ticks(x: ChartAxis, runs: Sequence[str], points: Points) -> tuple[
     return tuple(AxisTick(x.at(at), f"{when:{form}}") for at, when in ends.items())
 
 
-def _list_share_ticks(y: ChartAxis) -> tuple[AxisTick, ...]:
+def _list_chart_share_ticks(y: ChartAxis) -> tuple[AxisTick, ...]:
     return tuple(AxisTick(y.at(share), format_page_percent(share) or "") for share in (0.0, 0.5, 1.0))
 
 
-def _describe_trend(series: Sequence[TrendSeries], *, share: bool, changes: int) -> str:
+def _describe_charted_trend(series: Sequence[TrendSeries], *, share: bool, changes: int) -> str:
     def tell(value: float) -> str:
         return (format_page_percent(round(value, 3)) or "") if share else format_figure(value)
 

@@ -62,7 +62,7 @@ def build_trust_section(trust: TrustData | None) -> TrustSection | None:
         gates=_draw_gate_errors(trust),
         curves=[_draw_reliability_curve(one, trust["gates"][0]["judge"]) for one in trust["curves"][:MOST_CURVES]],
         directions=[one["says"] for one in trust["directions"]],
-        differing=[_describe_disagreement(one) for one in trust["differing"]],
+        differing=[_describe_disagreement_on_page(one) for one in trust["differing"]],
     )
 
 
@@ -144,7 +144,7 @@ def _draw_reliability_curve(curve: TrustData, who: str) -> Plot:
     )
 
 
-def _describe_disagreement(one: TrustData) -> dict[str, Any]:
+def _describe_disagreement_on_page(one: TrustData) -> dict[str, Any]:
     """A row of the table: the scores in figures of their scale."""
     scale = list(one["scale"])
     return {**one, "judged": format_figure(one["judged"], scale), "people": format_figure(one["people"], scale)}
@@ -153,49 +153,50 @@ def _describe_disagreement(one: TrustData) -> dict[str, Any]:
 def build_labelling_progress(found: Any, trust: Mapping[str, Any] | None) -> dict[str, Any]:
     """All that the template is given of how far labelling is; `trust` is the JSON of it, where it is known."""
     people, outputs = pluralize_count(len(found.raters), "person", "people"), pluralize_count(found.outputs, "output")
+    counted = f"{pluralize_count(found.labels, 'label')} by {people} on {outputs}"
     return {
         "run": {"id": found.run},
-        "labelled": f"{pluralize_count(found.labels, 'label')} by {people} on {outputs}",
+        "labelled": counted if found.labels else "No labels yet",
         "cannot_say": found.cannot_say,
         "trust": trust,
         "trust_tone": TRUST_LOOKS.get(trust["answer"], NOT_SETTLED)[1] if trust else "",
         "no_trust": found.no_trust,
-        "consistency": _describe_consistency(found.consistency),
-        "width_columns": [_name_more(more) for more in found.widths],
-        "width_rows": _list_width_rows(found.widths),
+        "consistency": _describe_consistency_on_page(found.consistency),
+        "width_columns": [_name_more_labels_on_page(more) for more in found.widths],
+        "width_rows": _list_width_table_rows(found.widths) if found.labels else [],
     }
 
 
-def _name_more(more: int) -> str:
+def _name_more_labels_on_page(more: int) -> str:
     return "now" if more == 0 else f"+{more:,} samples"
 
 
-def _list_width_rows(widths: Mapping[int, Sequence[Any]]) -> list[tuple[str, list[str]]]:
+def _list_width_table_rows(widths: Mapping[int, Sequence[Any]]) -> list[tuple[str, list[str]]]:
     """A row for each estimate: the width of its interval now, and with so many labelled samples more."""
     first = next(iter(widths.values()), ())
     several_questions = len({one.question for one in first if one.kind == "mean"}) > 1
     return [
         (
-            _name_estimate(one, says_question=several_questions),
-            [_format_width(several[place], more) for more, several in widths.items()],
+            _name_estimate_on_page(one, says_question=several_questions),
+            [_format_width_on_page(several[place], more) for more, several in widths.items()],
         )
         for place, one in enumerate(first)
     ]
 
 
-def _name_estimate(one: Any, *, says_question: bool) -> str:
+def _name_estimate_on_page(one: Any, *, says_question: bool) -> str:
     who = one.variant if one.control is None else f"{one.variant} − {one.control}"
     about = f", {one.question}" if says_question and one.kind in ("mean", "difference") else ""
     return f"{who}: {one.kind}{about}"
 
 
-def _format_width(one: Any, more: int) -> str:
+def _format_width_on_page(one: Any, more: int) -> str:
     if more == 0:
         return MISSING_DASH if one.now is None else f"±{format_number(one.now / 2)}"
     return MISSING_DASH if one.then is None or one.at != one.labelled_then else f"±{format_number(one.then / 2)}"
 
 
-def _describe_consistency(found: Any | None) -> str:
+def _describe_consistency_on_page(found: Any | None) -> str:
     if found is None:
         return ""
     share = format_percent(found.same / found.answers)

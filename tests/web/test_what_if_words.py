@@ -1,0 +1,146 @@
+"""What if says nothing that its own table denies: one set of samples, no rank without a score, and who decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand import Eval, run_sync
+from evenhand.models.requests import Reply, Request
+from evenhand.report.html.rubric_page import build_what_if_page
+from evenhand.store.store import Store
+from evenhand.testing import scripted_judge
+from evenhand.workflows.run import RunOptions
+from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run
+
+TEN = {
+    "name": "ten",
+    "scale": {"min": 1, "max": 10},
+    "criteria": [{"id": "depth", "asks": "Is it deep?"}, {"id": "brevity", "asks": "Is it short?"}],
+}
+PARTS = {
+    "name": "parts",
+    "criteria": [
+        {"id": id, "asks": f"Does it do {id}?", "weight": weight, "required": False}
+        for id, weight in (("x", 1), ("y", 3), ("z", 1))
+    ],
+}
+
+
+class ReadingJudge:
+    """A judge whose scores the output spells: `depth=9 brevity=2`; of others it makes nothing."""
+
+    name = "reading"
+
+    async def ask(self, request: Request) -> Reply:
+        """What is spelled."""
+        assert request.about is not None
+        spelled = dict(one.split("=") for one in request.about.texts["output"].split() if "=" in one)
+        if not spelled:
+            raise OSError("nothing to read")
+        return await scripted_judge({id: float(value) for id, value in spelled.items()}, name=self.name).ask(request)
+
+
+def asked_about(
+    place: Path,
+    outputs: Mapping[str, Sequence[str]],
+    rubric: Mapping[str, Any] = TEN,
+    changed: Mapping[str, str] | None = None,
+    **more: Any,
+) -> dict[str, Any]:
+    """The page about a run of these outputs, with the run as `id` and its store as `store`."""
+    rows = zip(*outputs.values(), strict=True)
+    samples = [
+        {"id": f"s{at}", "input": "?", "outputs": dict(zip(outputs, row, strict=True))} for at, row in enumerate(rows)
+    ]
+    run = run_sync(
+        Eval(name="words", samples=samples, rubric=rubric, judges=[ReadingJudge()], **more),
+        options=RunOptions(place=place),
+    ).id
+    store = Store.open(place, {})
+    return {**build_what_if_page(ask_what_if_of_run(store, run, changed)), "store": store, "id": run}
+
+
+def spell(*scores: int | None) -> list[str]:
+    """Outputs whose criteria all have a score, or that nobody can read."""
+    return ["mute" if one is None else f"depth={one} brevity={one}" for one in scores]
+
+
+def test_rank_means_and_lead_are_over_the_samples_that_all_have(tmp_path: Path) -> None:
+    """Over all its outputs the first is better (6.5 to 3.5 of 1 to 10), on the two that both have it is 1 behind."""
+    page = asked_about(tmp_path, {"old": spell(9, 9, 4, 4, None, None), "new": spell(None, None, 5, 5, 2, 2)})
+
+    assert page["headline"] == "new stays first."
+    assert [(one.given.rank_after, one.after) for one in page["rows"]] == [(2, "0.333"), (1, "0.444")]
+    assert page["lead"].startswith("Ahead of old by 0.11 ")
+    assert page["counted"] == (
+        "Means, ranks and the lead are over the 2 samples that every variant has a score for; 4 are left out."
+    )
+
+
+def test_a_run_without_scores_has_no_winner(tmp_path: Path) -> None:
+    """No rank, no nan, and the map says what is missing."""
+    page = asked_about(tmp_path, {"old": spell(None, None), "new": spell(None, None)})
+
+    assert page["headline"] == "Nothing was scored: no other weights would change that."
+    assert (page["lead"], page["counted"], page["flipped"]) == ("", "", "")
+    assert [(one.given.rank_after, one.before, one.after, one.change) for one in page["rows"]] == [
+        (None, "–", "–", "–")
+    ] * 2
+    assert map_weights_of_stored_run(page["store"], page["id"]) == (
+        "No sample has a score of every variant: there is nothing to map."
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (spell(4, 4), spell(None, None), "old is the only variant with a score."),
+        (spell(4, None), spell(None, 4), "No sample has a score of every variant: they cannot be ranked."),
+    ],
+)
+def test_variants_that_share_no_sample_are_not_ranked(
+    tmp_path: Path, old: Sequence[str], new: Sequence[str], said: str
+) -> None:
+    """Each keeps its mean."""
+    page = asked_about(tmp_path, {"old": old, "new": new})
+
+    assert page["headline"] == said
+    assert page["rows"][0].after == "0.333"
+    assert page["lead"] == ""
+
+
+def test_the_winner_by_the_composite_stands_beside(tmp_path: Path) -> None:
+    """By the rubric new leads, 9 to 7; by the composite it has 1 for its facts: (1 + 4.56) / 2 to (5 + 3.67) / 2."""
+    outputs = {"old": [f"{one} exact" for one in spell(7, 7, 7)], "new": spell(9, 9, 9)}
+
+    page = asked_about(tmp_path, outputs, assertions=[{"contains": "exact"}])
+
+    assert page["headline"] == "new stays first."
+    assert page["by_composite"].startswith(
+        "This page ranks by the rubric's score; the verdict of a run goes by the composite of fact and rubric, "
+        "old is first, ahead of new by 1.56 "
+    )
+
+
+def test_a_rubric_that_is_all_there_is_needs_no_second_winner(tmp_path: Path) -> None:
+    """The composite is the same score."""
+    assert asked_about(tmp_path, {"old": spell(4, 5), "new": spell(9, 9)})["by_composite"] == ""
+
+
+def test_flips_that_are_not_listed_are_counted_and_each_kind_is_there(tmp_path: Path) -> None:
+    """Fifteen go from 0.2 to 0.69, the one that goes from 0.6 to 0.23 moves least and is the only loss."""
+    gain, loss = "x=1 y=0 z=0", "x=0 y=1 z=0"
+
+    page = asked_about(tmp_path, {"old": [gain] * 8, "new": [*[gain] * 7, loss]}, PARTS, {"weight-0": "9"})
+
+    kinds = [(one.given.verdict_before, one.given.verdict_after) for one in page["flips"]]
+    assert len(kinds) == 12
+    assert kinds[-1] == ("borderline", "fail")
+    assert page["flipped"] == (
+        "Of 16 outputs, 16 scores move, and 16 verdicts flip. Listed are 12, those that moved most and at least one of "
+        "each kind; 4 more are not."
+    )
