@@ -69,8 +69,10 @@ class EvalSample:
     def digest(self) -> str:
         """A name for all that can change what is made of the sample and how it is judged; its cluster cannot."""
         messages = [(message["role"], message["text"]) for message in self.messages]
-        facts = [(name, write_sample_output_entry(made)) for name, made in self.outputs.items()]
-        outputs = [(name, made if len(made) > 1 else made["text"]) for name, made in facts]
+        outputs = [
+            (name, made.text if made.is_only_text else write_sample_output_entry(made))
+            for name, made in self.outputs.items()
+        ]
         known = (self.id, self.input, messages, self.reference, self.context, self.tags, self.assertions)
         own = [one for one in (self.rubric, self.rubrics) if one is not None]
         told = (*known, dict(self.metadata), outputs, *own)

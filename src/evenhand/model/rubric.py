@@ -176,6 +176,7 @@ def _walk_rubric_criteria(
 
 
 CachedValue = TypeVar("CachedValue")
+_EQUAL_BY_VALUE = frozenset({str, int})
 
 
 class RubricIdentityCache(Generic[CachedValue]):
@@ -191,7 +192,7 @@ class RubricIdentityCache(Generic[CachedValue]):
 
     def get(self, key: tuple[object, ...], make: Callable[[], CachedValue]) -> CachedValue:
         """What was made for this key, made now where it is the first time."""
-        ids = tuple([part if isinstance(part, (str, int)) else id(part) for part in key])
+        ids = tuple([part if part.__class__ in _EQUAL_BY_VALUE else id(part) for part in key])
         found = self._kept.get(ids)
         if found is None:
             if len(self._kept) >= self._most:

@@ -70,6 +70,15 @@ class VariantOutput:
     input_tokens: int | None = None  # That the model read to make it.
     output_tokens: int | None = None
 
+    @property
+    def is_only_text(self) -> bool:
+        """Whether nothing is known of how it came about."""
+        told = (self.trace, self.cost, self.latency_ms, self.turns, self.author, self.input_tokens, self.output_tokens)
+        return told == _NOTHING_TOLD
+
+
+_NOTHING_TOLD = (None,) * 7
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardFinding:

@@ -97,7 +97,7 @@ class Request:
         return str(digest.hexdigest())
 
 
-_encode_asked = json.JSONEncoder(sort_keys=True).encode
+_encode_asked = json.JSONEncoder(sort_keys=True, check_circular=False).encode
 
 
 @lru_cache(maxsize=64, typed=True)  # 0 and 0.0 are equal and are written differently.

@@ -145,7 +145,7 @@ def list_result_texts(row: Mapping[str, Any], content: Mapping[str, Any]) -> byt
     return _encode_said(said).encode()
 
 
-_encode_said = json.JSONEncoder(sort_keys=True).encode
+_encode_said = json.JSONEncoder(sort_keys=True, check_circular=False).encode
 
 
 def number_texts_of_run_sample(content: Mapping[str, Any]) -> int:

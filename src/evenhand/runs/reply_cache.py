@@ -41,12 +41,12 @@ class RunBudgetQueue:
     """A call sets aside the most it may cost, and many are under way at once: the money is spent when none is."""
 
     under_way: int = 0
-    freed: asyncio.Event = field(default_factory=asyncio.Event)
+    _waiting: list[asyncio.Future[None]] = field(default_factory=list)
 
     async def wait_until_idle(self) -> None:
         """Wait until no call is under way."""
         while self.under_way:
-            await self.freed.wait()
+            await self._wait_for_end_of_call()
 
     async def wait_for_budget(self, request: A, call_next: Callable[[A], Awaitable[T]]) -> T:
         """Middleware: what a call gives; a BudgetError only where no other call could leave enough for it."""
@@ -61,10 +61,20 @@ class RunBudgetQueue:
                     raise
             finally:
                 self.under_way -= 1
-                if not refused:  # Wake those who wait, and have the next ones wait for the next call.
-                    self.freed.set()
-                    self.freed = asyncio.Event()
-            await self.freed.wait()
+                if self._waiting and not refused:
+                    self._wake_waiting()
+            await self._wait_for_end_of_call()
+
+    async def _wait_for_end_of_call(self) -> None:
+        ended = asyncio.get_running_loop().create_future()
+        self._waiting.append(ended)
+        await ended
+
+    def _wake_waiting(self) -> None:
+        woken, self._waiting = self._waiting, []
+        for one in woken:
+            if not one.done():  # Whoever waited may have been cancelled.
+                one.set_result(None)
 
 
 @dataclass(slots=True)
@@ -173,8 +183,6 @@ class ReplyCache:
         judge, is_shared = model.name, not self.fresh and not model.name.startswith(_FREE_TO_ASK)
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Reply] = loop.create_future()
-        # Look at an error, so that nobody is warned of one that whoever asked has been told.
-        answer.add_done_callback(lambda done: done.cancelled() or done.exception())
         self._under_way[key] = answer
         began = loop.time()
         try:
@@ -197,6 +205,7 @@ class ReplyCache:
             elif is_shared:
                 self.book.writer.release(key)
             answer.set_exception(error)
+            answer.exception()  # Seen, so that nobody is warned of what whoever asked is told here.
             raise
         except BaseException:
             if is_shared:

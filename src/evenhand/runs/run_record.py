@@ -209,10 +209,15 @@ def make_run_record_id(began: datetime) -> str:
     return f"{began:%Y%m%d-%H%M%S}-{began.microsecond // 1000:03x}{secrets.token_hex(2)[:3]}"
 
 
-@lru_cache(1)  # Many rows are written in one millisecond.
 def write_run_record_moment(milliseconds: int) -> str:
     """A moment since the beginning of 1970 in UTC, written so that it sorts."""
-    return (datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=milliseconds)).isoformat(timespec="milliseconds")
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_write_run_record_second(seconds)}.{rest:03d}+00:00"
+
+
+@lru_cache(1)  # Many rows are written in one second.
+def _write_run_record_second(seconds: int) -> str:
+    return (datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()
 
 
 def read_run_record_moment(id: str) -> str | None:

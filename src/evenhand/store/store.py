@@ -223,7 +223,8 @@ class Store(AbstractContextManager["Store"]):
         bound, options = {"of_run": run}, queries.STREAMED
         with self._connect() as connection, connection.execute(query, bound, execution_options=options) as found:
             names = tuple(found.keys())
-            yield from (dict(zip(names, row, strict=True)) for row in found)
+            for some in found.partitions():
+                yield from [dict(zip(names, row, strict=True)) for row in some]
 
     def begin_run(self, run: Mapping[str, object]) -> RunHold:
         """Write down a new run, held by whoever it names."""

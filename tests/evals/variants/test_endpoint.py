@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.errors import EvalError
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants import programs as _endpoint
+from evenhand.evals.variants import endpoints as _endpoint
 from evenhand.evals.variants.variant import EndpointVariant
 from evenhand.model.sample import VariantOutput
 from tests.evals.variants.making import QUESTION, made, make, texts
