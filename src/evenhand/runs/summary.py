@@ -388,7 +388,7 @@ def summarise_run_length_bias(tallies: Mapping[str, RunVariantTally]) -> list[Js
             one |= {**unmeasured, "why_not": f"1 independent sample is too few (it takes {LEAST_LENGTH_UNITS})"}
             continue
         try:  # The line by its two ends, its slope per 100 characters with an interval, the correlation.
-            bias = length_bias(scores, lengths, clusters=clusters.tolist())
+            bias = length_bias(scores, lengths, clusters=clusters)
         except InputError as error:
             one |= {**unmeasured, "why_not": str(error)}
         else:

@@ -107,8 +107,8 @@ class RunVariantTally:
     verdicts: Counter[str] = field(default_factory=Counter)
     grades: Counter[str] = field(default_factory=Counter)
     statements: dict[tuple[str, str], StatementTally] = field(default_factory=dict)  # By kind and id.
-    red_flags: array[float] = field(default_factory=lambda: array("d"))  # How many each result has.
-    bonuses: array[float] = field(default_factory=lambda: array("d"))
+    red_flags: array[int] = field(default_factory=lambda: array("i"))  # How many each result has.
+    bonuses: array[int] = field(default_factory=lambda: array("i"))
     clusters: array[int] = field(default_factory=lambda: array("q"))
     places: array[int] = field(default_factory=lambda: array("q"))  # Position and repeat in one number.
     score: RunTallyMean = field(default_factory=RunTallyMean)
@@ -174,7 +174,7 @@ class RunVariantTally:
         self._add_to_means(self.layers, content["layers"], unit)
         if row["composite"] is not None:
             own = tuple([name for name in LAYERS if content["layers"].get(name) is not None])
-            self.composites_by_layers.setdefault(own, array("q")).append(row["position"])
+            self.composites_by_layers.setdefault(own, array("i")).append(row["position"])
         self._add_to_means(
             self.judges, {name: None if one is None else str(one) for name, one in reviews.items()}, unit
         )

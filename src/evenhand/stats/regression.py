@@ -31,6 +31,7 @@ from evenhand.stats.distributions import student_quantile
 LEAST_LENGTH_UNITS = 10
 LEAST_SPREAD_WITHOUT_UNIT = 0.05  # With less, slope and interval tell of one sample and of none of the others.
 _CONSTANT = 1e-9  # Spread below this share of the largest value is rounding, not spread.
+_UNITS_AT_ONCE = 10_000  # Left out in turn: all of a large run at once would take a tenth of its memory.
 _SINGULAR = 1e-10
 _SMALLEST_COLUMN = 1e-150  # Something divided by it is still a number.
 
@@ -116,16 +117,17 @@ def coefficients(
     if spare < 1:
         raise InputError(Fault(f"{len(y)} rows are too few for {len(y) - spare} coefficients", "score more samples"))
     squares, products = _sum_regression_products_by_unit(table, y, units)
-    left = squares.sum(axis=0) - squares
-    spectrum = np.linalg.eigvalsh(left)
-    if (spectrum[:, 0] <= _SINGULAR * spectrum[:, -1]).any():
+    total, moments, n = squares.sum(axis=0), products.sum(axis=0), len(squares)
+    parts = [slice(first, first + _UNITS_AT_ONCE) for first in range(0, n, _UNITS_AT_ONCE)]
+    if any(_is_any_singular(total - squares[some]) for some in parts):
         return None
-    fit = np.linalg.solve(squares.sum(axis=0), products.sum(axis=0))
-    without = np.linalg.solve(left, (products.sum(axis=0) - products)[..., None])[..., 0]
-    n = len(squares)
-    jackknife = (n - 1) / n * ((without - fit) ** 2).sum(axis=0)
+    fit, spread = np.linalg.solve(total, moments), np.zeros(len(scales))
+    for some in parts:
+        without = np.linalg.solve(total - squares[some], (moments - products[some])[..., None])[..., 0]
+        spread += ((without - fit) ** 2).sum(axis=0)
+    jackknife = (n - 1) / n * spread
     residuals = y - table @ fit
-    usual = np.diag(np.linalg.inv(squares.sum(axis=0))) * (residuals @ residuals) / spare
+    usual = np.diag(np.linalg.inv(total)) * (residuals @ residuals) / spare
     reach = student_quantile(require_statistic_number(alpha, "alpha") / 2, n - 1) * np.sqrt(
         np.maximum(jackknife, usual)
     )
@@ -133,6 +135,11 @@ def coefficients(
         Coefficient(estimate=float(one), low=float(one - away), high=float(one + away)).times(y_scale / scale)
         for one, away, scale in zip(fit, reach, scales, strict=True)
     )
+
+
+def _is_any_singular(matrices: Floats) -> bool:
+    spectrum = np.linalg.eigvalsh(matrices)
+    return bool((spectrum[:, 0] <= _SINGULAR * spectrum[:, -1]).any())
 
 
 def length_bias(
