@@ -189,10 +189,10 @@ class RunRecorder:
             row = reduce_unneeded_row(kind, row, self.keep) if self.is_ending else row
         return self.writer.put(kind, row)
 
-    async def end_raw_texts(self) -> None:
-        """Write no reply and no output as it came any more; what was put before is in the store afterwards."""
+    def end_raw_texts(self) -> asyncio.Future[None]:
+        """Write no reply and no output as it came any more; what was put before is in the store once it is over."""
         self.is_ending = True
-        await self.writer.flush()
+        return self.writer.flush()
 
 
 @dataclass(slots=True)
