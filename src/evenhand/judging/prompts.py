@@ -305,8 +305,8 @@ def _read_judge_reply(
 def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeReplyReading[T]:
     """What the judge itself says: without quotations, and unread where it cannot be told which of two is one."""
     shown = JudgedMaterial([piece for _, _, piece in question.pieces])
-    own = shown.cut_quoted(text, (*question.request.ids, *question.request.labels))
-    reading = question.read(show_marks(own))
+    asked = (*question.request.ids, *question.request.labels)
+    reading = question.read(show_marks(shown.cut_quoted(text, asked)))
     given = {id: value for id, value in list_answer_values(reading.items).items() if value != ABSTAINED}
 
     def read_answers(rest: str) -> dict[str, Answer]:
@@ -314,7 +314,7 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeRe
         refused = not others.items and find_judge_refusal(rest)
         return dict.fromkeys(given, ABSTAINED) if refused else list_answer_values(others.items)
 
-    names = shown.find_doubtful(own, given, read_answers, is_asked_again=True) if given else ()
+    names = shown.find_doubtful(text, given, read_answers, names=asked, is_asked_again=True) if given else ()
     doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id in given if id in names}
     kept = {id: item for id, item in reading.items.items() if id not in doubtful}
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})

@@ -317,7 +317,8 @@ def is_answer_only_framed(rest: str) -> bool:
 
 # A fence that says whose it is, as in ```quoted, is no plain one.
 _PLAIN_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:jsonc?|json5|python|yaml|text|txt)?[ \t]*$", re.MULTILINE | re.I)
-_SAYS_NOTHING = re.compile(r"[\s*_#.,:：。]*")
+# One mark of a sentence; dots stand for something left out, and stars or underscores around an object point at it.
+_SAYS_NOTHING = re.compile(r"\s*[.,:：。]?\s*")
 _AROUND_FRAMES = " \t\r\n*_#.,:：!。！-"
 
 

@@ -11,12 +11,11 @@ import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import cached_property, partial
 
 from evenhand.judging.reading.copied_answers import COPIED, ComparedValue, PlantedReplyAnswers, read_given_answers
+from evenhand.judging.reading.copied_lines import ReadAnswers, find_doubtful_lines, find_reply_answered_otherwise
 from evenhand.judging.reading.json_answers import cut_values_under_foreign_keys, squeeze_quotation_in_reply
-from evenhand.judging.reading.other_answers import mentions_another_answer, mentions_answer
 from evenhand.judging.reading.quotation_signs import (
     QUOTATION_SIGNS,
     find_introduced_quotations,
@@ -45,8 +44,6 @@ from evenhand.judging.reading.repeated_words import (
     split_reply_words,
 )
 from evenhand.judging.reading.reply_text import (
-    drop_unseen_characters_from_reply,
-    find_answering_reply_stretches,
     find_broken_json_in_reply,
     find_json_values_in_reply,
     has_reply_too_much_json,
@@ -54,37 +51,33 @@ from evenhand.judging.reading.reply_text import (
     remove_thinking_marks_from_reply,
     spell_answer_shapes,
     spell_json_objects_of_reply,
-    spell_out_entities_in_reply,
+    spell_out_reply_to_compare,
     strip_thinking_before_reply,
 )
-from evenhand.judging.reading.score_mentions import (
-    Answer,
-    find_answer_value,
-    spell_reply_answer,
-)
+from evenhand.judging.reading.score_mentions import Answer, find_answer_value
 from evenhand.judging.reading.tolerant_json import ReplyValue
 from evenhand.model.scale import CriterionScore, Missing
 
 WHICH_IS_QUOTED = "its answer also stands in the text it judges, and it says more: the answer alone would count"
-ReadAnswers = Callable[[str], Mapping[str, Answer]]  # The answers in a text, by name; ABSTAINED is one.
 MOST_STRETCHES = 500  # The last ones: an answer stands near the end.
 MOST_BOXES = 50
-MOST_GAPS = 8
 MOST_REGIONS = 200
 FIRST_MEASURED = 32
 MOST_BROKEN = 20
 LONGEST_QUOTATION = 2000
-_WORD = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[\u4e00-\u9fff]|[^\W\d_]+")
+LONGEST_BROKEN = 40_000
 _SPEAKS = re.compile(r"[^\W_]|<")
 _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
-MOST_POINTS = 100  # On scales that cannot be asked by one line.
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*|\#[^\n]*", re.DOTALL)
 # Nothing around an object but marks that strike it out or question it.
 _CROSSED = re.compile(r"(?=.*?(?:(?<!~)~~(?!~)|[❌✖✗✘👎⛔🚫?？]))\W*", re.DOTALL)
 _QUOTES_ALONE = frozenset("“„«‹「『>")  # In others a judge also puts an answer of its own.
+_QUOTED_PAIR = re.compile(
+    r"(?:[\"'“”‘’][^\"'“”‘’\n]{1,80}|\b[\w\-]{1,60})[\"'“”‘’]\s{0,4}[:：=]{1,2}\s{0,4}[\"'“”‘’]?[\w./%★]{1,30}"
+)
 _UNQUOTED = re.compile(r"[^\"“”「」`]+")
 
 
@@ -93,6 +86,7 @@ class JudgedMaterial:
 
     def __init__(self, pieces: Sequence[str]) -> None:
         self.pieces = pieces
+        self._last_cut: dict[tuple[str, ...], str] = {}  # A reply is read without its quotations, and then doubted.
 
     @cached_property
     def squeezed(self) -> str:
@@ -131,6 +125,12 @@ class JudgedMaterial:
 
         `show_marks` makes it a text to be read.
         """
+        asked = (reply, *names)
+        if asked not in self._last_cut:
+            self._last_cut = {asked: self._cut_quoted(reply, names)}
+        return self._last_cut[asked]
+
+    def _cut_quoted(self, reply: str, names: Collection[str]) -> str:
         reply = drop_marks_of_ours(reply)
         if has_reply_too_much_json(reply):
             return reply
@@ -152,24 +152,39 @@ class JudgedMaterial:
         return cut_reply_stretches(reply, quoted)
 
     def find_doubtful(
-        self, own: str, given: Mapping[str, Answer], read: ReadAnswers, *, is_asked_again: bool = False
+        self,
+        reply: str,
+        given: Mapping[str, Answer],
+        read: ReadAnswers,
+        *,
+        names: Collection[str] = (),
+        is_asked_again: bool = False,
     ) -> set[str]:
         """The names whose answer in a reply may be the author's, because it also stands in the material.
 
+        It is looked for in the reply without what that quotes of the `names` asked. Objects are held against the
+        material as they came, too: what is left of one that was cut into stands in it no more.
+
         An object that does is left out, and the answer has to be there still, if anything at all is beside it. One
         without a text may be alike by chance: it is left out only where the judge is asked again. Beside a line
-        nothing may say otherwise: neither what is left of the reply, nor what stands before, between and after it.
+        nothing may say otherwise.
         """
-        own = _blank_first_thinking_in_reply(spell_out_entities_in_reply(drop_unseen_characters_from_reply(own)))
+        own, doubtful = self.cut_quoted(reply, names), set[str]()
+        if own != reply:
+            came = spell_out_reply_to_compare(drop_marks_of_ours(reply))
+            doubtful = self._find_copied(
+                came,
+                self._find_repeated(came),
+                given,
+                lambda rest: read(self.cut_quoted(rest, names)),
+                is_asked_again,
+            )
+        own = spell_out_reply_to_compare(own)
         repeated = self._find_repeated(own)
-        doubtful = self._find_copied(own, [one for one in repeated if one.is_cut], given, read, is_asked_again)
-        repeated += self._find_reworded(own, repeated)
-        parts = _list_rest_of_reply(own, repeated, given.values())
-        for part in parts:
-            said = read(part)
-            doubtful |= {name for name, value in given.items() if said.get(name, value) != value}
-        beside = [*parts[:1], *self._list_added_to_bare(own, given)]
-        return doubtful.union(*(_find_reply_answered_otherwise(part, given, read) for part in beside))
+        doubtful |= self._find_copied(own, repeated, given, read, is_asked_again)
+        doubtful |= find_doubtful_lines(own, [*repeated, *self._find_reworded(own, repeated)], given, read)
+        added = self._list_added_to_bare(own, given)
+        return doubtful.union(*(find_reply_answered_otherwise(part, given, read) for part in added))
 
     def _list_added_to_bare(self, own: str, given: Mapping[str, Answer]) -> Iterator[str]:
         """What objects without a text, which may be alike by chance, say beside their answers."""
@@ -182,14 +197,16 @@ class JudgedMaterial:
     def _find_copied(
         self,
         own: str,
-        cut: Sequence[RepeatedStretch],
+        repeated: Sequence[RepeatedStretch],
         given: Mapping[str, Answer],
         read: ReadAnswers,
         is_asked_again: bool,
     ) -> set[str]:
         """The names whose answer an object of the material gives, and that the reply gives nowhere else."""
+        cut = [one for one in repeated if one.is_cut]
         copies = [(one.start, one.end, ComparedValue(COPIED, True, True)) for one in cut]
-        for value in find_json_values_in_reply(own)[-MOST_STRETCHES:]:
+        values = [*find_json_values_in_reply(own), *find_broken_json_in_reply(own)]
+        for value in values[-MOST_STRETCHES:]:
             compared = self._compare_value(own, value, is_asked_again)
             copies += [] if compared is None else [(value.start, value.end, compared)]
         if not copies:
@@ -203,20 +220,22 @@ class JudgedMaterial:
         rest = "".join([*parts, own[at:]])
         beside = strip_thinking_before_reply(rest, len(parts[0])).replace(GONE, " ")
         beside = beside.replace('"', " ") if cut else beside  # Where it breaks off may be inside a text.
-        if all(compared.is_whole for _, _, compared in copies) and is_answer_only_framed(beside):
+        is_once = len(parts) == 2 and is_answer_only_framed(beside)  # Given twice, one is beside the other.
+        if (is_once or (cut and self._stands_in_material(own))) and all(one.is_whole for _, _, one in copies):
             return set()
         said = read(rest)
         return {name for name, value in given.items() if said.get(name) != value}
 
     def _compare_value(self, reply: str, value: ReplyValue, is_asked_again: bool) -> ComparedValue | None:
         """An object of a reply held against the material; None where nothing of it is copied."""
-        if not value.complete or not holds_reply_json_object(value.data):
+        if not holds_reply_json_object(value.data):
             return None
         has_text = any(spell_answer_shapes(value.data))
         is_plain = not value.has_comment and not read_given_answers(value.data).is_contradicted
         if self._holds_value(reply, value) or (not has_text and self.planted.gives_same_without_text(value.data)):
             is_crossed = _CROSSED.fullmatch(f"{reply[: value.start]}\n{reply[value.end :]}") is not None
             is_plain &= self.planted.adds_nothing(value.data, reply[value.start : value.end])
+            is_plain &= not self._is_bracketed(value.data)
             return ComparedValue(COPIED, True, is_plain) if has_text or is_asked_again or is_crossed else None
         compared = self.planted.compare_value(value.data)
         return replace(compared, is_whole=compared.is_whole and is_plain) if compared.is_copied else None
@@ -290,10 +309,19 @@ class JudgedMaterial:
     def _is_copy_with_text(self, reply: str, value: ReplyValue) -> bool:
         return value.complete and any(spell_answer_shapes(value.data)) and self._holds_value(reply, value)
 
+    def _is_bracketed(self, data: object) -> bool:
+        """Whether a list is brackets around objects of the material, and no list of it."""
+        if not isinstance(data, list) or self._is_known_object(data):
+            return False
+        return all(self._is_known_object(one) or self._is_bracketed(one) for one in data)
+
+    def _is_known_object(self, data: object) -> bool:
+        return next(spell_json_objects_of_reply(data), None) in self.objects
+
     def _is_made_of_copies(self, data: object, depth: int = 4) -> bool:
         """Whether a value stands in the material, or all that it holds does: some of a longer answer, say."""
         below = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
-        return next(spell_json_objects_of_reply(data), None) in self.objects or (
+        return self._is_known_object(data) or (
             depth > 0 and bool(below) and all(self._is_made_of_copies(one, depth - 1) for one in below)
         )
 
@@ -322,7 +350,8 @@ class JudgedMaterial:
         ]
         cut = [value for value in values if not value.complete]
         for value in [*cut[-MOST_BROKEN:], *find_broken_json_in_reply(reply)[-MOST_BROKEN:]]:
-            length = self._measure_quotation(reply[value.start : value.end][:LONGEST_QUOTATION])
+            # Also what follows the place where it breaks: the rest of a broken object is no line of the judge's.
+            length = self._measure_quotation(reply[value.start : value.start + LONGEST_BROKEN])
             if holds_reply_answer(reply[value.start : value.start + length]):
                 words = split_reply_words(reply[value.start : value.start + length])
                 found.append(RepeatedStretch(value.start, value.start + length, words, is_cut=True))
@@ -336,8 +365,13 @@ class JudgedMaterial:
             for line in deque(_NUMBER_LINE.finditer(reply), maxlen=MOST_BOXES)
             if line[1] in self.number_lines
         ]
-        # No run goes on over a quotation mark: what is quoted ends there.
+        # No run goes on over a quotation mark: what is quoted ends there. `"name": 10` is a piece of an object.
         for start, end in gaps:
+            found += [
+                RepeatedStretch(*pair.span(), split_reply_words(pair.group()), is_cut=True)
+                for pair in deque(_QUOTED_PAIR.finditer(reply, start, end), maxlen=MOST_STRETCHES)
+                if self._is_quotation(pair.group())
+            ]
             for part in _UNQUOTED.finditer(reply, start, end):
                 runs = find_words_repeated_in_reply(reply, *part.span(), self.pairs)
                 found += [RepeatedStretch(*run) for run in runs]
@@ -358,41 +392,5 @@ def read_own_score_in_reply(
         value = find_answer_value(read(show_marks(text)))
         return {} if value is None else {name: value}
 
-    return Missing.unreadable(WHICH_IS_QUOTED) if shown.find_doubtful(own, {name: score.value}, read_answer) else score
-
-
-def _list_rest_of_reply(reply: str, repeated: Sequence[RepeatedStretch], values: Collection[Answer]) -> list[str]:
-    """What is left of a reply without the answers that were read in it and that also stand in the material.
-
-    First all of it, then what stands before, between and after them: another answer is in one of these only where
-    the reply gave two.
-    """
-    words = {word for value in values for word in spell_reply_answer(value)}
-    answers = sorted((one for one in repeated if words & set(one.words)), key=lambda one: (one.start, -one.end))
-    if not answers:
-        return []
-    gaps = zip([0, *(one.end for one in answers)], [*(one.start for one in answers), None], strict=True)
-    rest = [reply[start : end if end is None else reply.rfind("\n", 0, end) + 1] for start, end in gaps]
-    return [cut_reply_stretches(reply, answers), *[part for part in rest if _WORD.search(part)][-MOST_GAPS:]]
-
-
-def _blank_first_thinking_in_reply(reply: str) -> str:
-    """The reply with spaces for what the model thought before it said anything, so that all else keeps its place."""
-    begins = next((start for start, _ in find_answering_reply_stretches(reply)), 0)
-    return " " * begins + reply[begins:]
-
-
-def _find_reply_answered_otherwise(rest: str, given: Mapping[str, Answer], read: ReadAnswers) -> set[str]:
-    """The names that the rest of a reply does not answer, but has another number for, or a yes for a no."""
-    said = read(rest)
-
-    def is_answer(name: str, number: Fraction) -> bool:
-        told, whole, value = (read(f"{name}: {float(one):g}").get(name) for one in (number, number // 1, given[name]))
-        return (told or whole) is not None if value == given[name] else 0 <= number <= MOST_POINTS
-
-    return {
-        name
-        for name, value in given.items()
-        if not (said.get(name) == value and mentions_answer(rest, value))
-        and mentions_another_answer(rest, value, partial(is_answer, name))
-    }
+    doubtful = shown.find_doubtful(reply, {name: score.value}, read_answer, names=(name,))
+    return Missing.unreadable(WHICH_IS_QUOTED) if doubtful else score

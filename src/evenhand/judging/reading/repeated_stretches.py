@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from evenhand.judging.reading.json_answers import QUOTED
 from evenhand.judging.reading.quotation_signs import LONGEST_SENTENCES, is_quotation_disowned
 from evenhand.judging.reading.repeated_words import split_reply_words
-from evenhand.judging.reading.reply_text import find_json_values_in_reply, holds_reply_json_object, spell_answer_shapes
+from evenhand.judging.reading.reply_text import (
+    find_broken_json_in_reply,
+    find_json_values_in_reply,
+    holds_reply_json_object,
+    spell_answer_shapes,
+)
 from evenhand.judging.reading.tolerant_json import ReplyValue
 
 _FENCE = re.compile(r"(?:```|~~~)\w*")
@@ -57,15 +64,39 @@ def cut_reply_stretches(text: str, stretches: Sequence[RepeatedStretch]) -> str:
 
 
 def drop_reply_stretches_inside_values(found: Sequence[RepeatedStretch], reply: str) -> list[RepeatedStretch]:
-    """Without what stands in a text of a complete JSON value: evidence quotes too, and is no answer."""
-    inside = [(value.start, value.end) for value in find_json_values_in_reply(reply) if value.complete]
-    kept, at = [], 0
-    for one in found:
-        while at < len(inside) and inside[at][1] <= one.start:
-            at += 1
-        if at == len(inside) or not inside[at][0] < one.start:
-            kept.append(one)
-    return kept
+    """Without what stands inside a JSON value: evidence quotes too, and is no answer.
+
+    Where a value breaks off, this holds for the marks that JSON itself has: what is left of a value that was cut into
+    stands nowhere in the material, and would pass for the judge's own. Other marks may be the judge's, around more.
+    """
+    values = find_json_values_in_reply(reply)
+    cut = [one for one in values if not one.complete and holds_reply_json_object(one.data)]
+    whole = [one for one in values if one.complete]
+    plain, every = _ValuePlaces.sort(whole), _ValuePlaces.sort([*whole, *cut, *find_broken_json_in_reply(reply)])
+
+    def is_inside(one: RepeatedStretch) -> bool:
+        mark = reply[one.start - 1 : one.start]
+        return (every if mark in ('"', "'") else plain).surround(one.start)
+
+    return [one for one in found if not is_inside(one)]
+
+
+@dataclass(frozen=True, slots=True)
+class _ValuePlaces:
+    """Where values begin, in their order, and how far those up to each of them reach."""
+
+    starts: list[int]
+    ends: list[int]
+
+    @classmethod
+    def sort(cls, values: Sequence[ReplyValue]) -> _ValuePlaces:
+        spans = sorted((one.start, one.end) for one in values)
+        return cls([start for start, _ in spans], list(accumulate((end for _, end in spans), max)))
+
+    def surround(self, place: int) -> bool:
+        """Whether a place is inside one of them."""
+        at = bisect_left(self.starts, place)
+        return at > 0 and self.ends[at - 1] > place
 
 
 def list_disowned_reply_values(reply: str, repeated: Sequence[RepeatedStretch]) -> Iterator[RepeatedStretch]:

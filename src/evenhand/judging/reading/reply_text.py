@@ -221,6 +221,13 @@ def find_answering_reply_stretches(text: str) -> list[tuple[int, int]]:
     return [(start, end) for start, end in stretches if text[start:end].strip()]
 
 
+def spell_out_reply_to_compare(reply: str) -> str:
+    """The reply as it is compared: with spaces for what the model thought before it said anything."""
+    reply = spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply))
+    begins = next((start for start, _ in find_answering_reply_stretches(reply)), 0)
+    return " " * begins + reply[begins:]
+
+
 _SIGNS = {ord(wide): chr(ord(wide) - 0xFEE0) for wide in "０１２３４５６７８９．，：／（）［］＝－＋％；！？～｜"}
 _SIGNS |= {ord(sign): "-" for sign in "−‐‑"} | {ord(quote): '"' for quote in "“”"} | {ord(quote): "'" for quote in "‘’"}
 _SIGNS |= {ord(sign): "" for sign in "`✅❌✔✘✓✗☑\ufe0f\u200b\u200c\u200d\ufeff"} | {
