@@ -14,7 +14,6 @@ from evenhand.cli.screen import (
     Screen,
     TableRows,
     measure_terminal_minimum,
-    measure_whole_terminal_width,
     print_section,
     print_table_or_sentences,
     shorten_distinct_names,
@@ -127,7 +126,8 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
         _print_capped_and_failed(screen, head, most=FEW_SAMPLES)
     if any(one.get("strayed") for one in head["consistency"]):
         print_section(screen, "For review", [(line, "yellow") for line in format_report_stray_lines(head)])
-    _print_run_cost(screen, head["cost"])
+    if head["cost"]["total"] or head["cost"]["unpriced"]:
+        screen.line(" · ".join(list_reported_cost_parts(head["cost"])), dim=True, gap=True)
     screen.line()
     if any(one["heuristic"] for one in head["judges"]):
         _print_heuristic_judges(screen, head)
@@ -180,7 +180,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     print_lowest_samples(screen, "Lowest", notable.get("lowest", ()), named=named)
     if head["judges"]:
         _print_judges_table(screen, head)
-    _print_run_cost(screen, head["cost"])
+    if head["cost"]["total"] or head["cost"]["unpriced"]:
+        screen.line(" · ".join(list_reported_cost_parts(head["cost"])), dim=True, gap=True)
     if decision["comparisons"]:
         differences = build_report_difference_columns(head)
         _print_packed_tables(screen, [differences[:2], *([column] for column in differences[2:])])
@@ -267,7 +268,8 @@ def _print_sample_table(
     if any(cell_len(name) > WIDEST_NAME for name in names[heads + 1 :]):
         cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
         names = cut if len(set(cut)) == len(cut) else names
-    if heads == 1 and measure_whole_terminal_width(names, rows) > screen.width:
+    unbroken = sum(COLUMN_GAP + max(map(cell_len, cells)) for cells in zip(names, *rows, strict=True)) - COLUMN_GAP
+    if heads == 1 and unbroken > screen.width:
         turned = _turn_printed_sample_table(names[heads:], samples, cells)
         ids = list(turned)[1:]
         if turned and measure_terminal_minimum([*turned], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
@@ -284,11 +286,6 @@ def _turn_printed_sample_table(
     if len(names) > MOST_CRITERIA_AS_ROWS or len({"criterion", *ids}) <= len(ids):
         return {}
     return {"criterion": [*names], **{id: list(own) for id, own in zip(ids, cells, strict=True)}}
-
-
-def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
-    if cost["total"] or cost["unpriced"]:
-        screen.line(" · ".join(list_reported_cost_parts(cost)), dim=True, gap=True)
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:
