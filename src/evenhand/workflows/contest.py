@@ -235,8 +235,13 @@ def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str
     """What a contest waits for that has been played as far as it goes; "" where it is closed."""
     if log.state.phase == "closed":
         return ""
-    moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
-    return f"it is waiting: played up to {moment}, nothing later yet" if moment else CONTEST_IS_OPEN
+    if contest.until is None:
+        return CONTEST_IS_OPEN
+    what, ends = "deadline is", log.state.required_task.deadline
+    if log.state.phase == "challenge_period":
+        what, ends = "challenge period ends", log.state.period_ends
+    until = f": the {what} {ends.isoformat(timespec='seconds')}" if ends else ""
+    return f"played up to {contest.until.isoformat(timespec='seconds')}, and waiting{until}"
 
 
 def _foresee_contest_payment_for_user(

@@ -13,7 +13,7 @@ from typing import Any
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_compared_run_differences
 from evenhand.compare.stopping import EarlyVerdictRule
-from evenhand.errors import EvalError, Fault
+from evenhand.errors import EvalError, Fault, suggest_close_word_in_error
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
@@ -177,8 +177,21 @@ def list_notes_before_run(eval: Eval, counted: SampleCounts) -> list[str]:
     unknown = [f"{author!r} (did you mean {judge!r}?)" for author, judge in near.items() if judge]
     if unknown:
         unknown = [f"no judge is called {join_names(unknown)}: a judge is kept from its own outputs by its name"]
-    warnings = (counted.mixed, *unknown, warn_user_of_eval_without_normalising(eval, first))
+    strangers = [_warn_user_of_unknown_variant(eval, counted, name) for name in counted.variants]
+    warnings = (counted.mixed, *unknown, *strangers, warn_user_of_eval_without_normalising(eval, first))
     return list(filter(None, (*eval.notes, *warnings)))
+
+
+def _warn_user_of_unknown_variant(eval: Eval, counted: SampleCounts, name: str) -> str:
+    """What to say of outputs that samples have under a name that is probably a slip; else nothing.
+
+    A file may hold outputs of other variants on purpose: then all samples have one, under a name of its own.
+    """
+    count, hint = counted.variants[name], suggest_close_word_in_error(name, eval.variants)
+    if name in eval.variants or (count == counted.samples and not hint):
+        return ""
+    whose = f"{pluralize_count(count, 'sample')} {'has' if count == 1 else 'have'} an output of {name!r}"
+    return f"{whose}, which is no variant of this eval" + (f" ({hint})" if hint else "")
 
 
 def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
