@@ -270,8 +270,15 @@ def _advise_on_judge_agreement(correlation: float, agreed: JudgeAgreement) -> st
     elif correlation < AGREED:
         wanted = f"an α of {AGREED}"
     else:
-        return "They order outputs alike and differ in level: let the panel step normalise (normalise: z)."
+        return f"They order outputs alike and differ in level{_LEVEL_ADVICE[agreed.normalised]}."
     return f"Sharpen the rubric until the judges reach {wanted}."
+
+
+_LEVEL_ADVICE = {
+    None: ": anchor each point of the scale, so that it means the same to every judge",
+    False: ": let the panel step normalise (normalise: z)",
+    True: ", which normalise: z takes out of the score; α is of what they gave",
+}
 
 
 def _grade_compared_variant_judges(agreed: JudgeAgreement) -> BadgeColour:
