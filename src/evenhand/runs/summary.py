@@ -219,6 +219,9 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
     scales = {tuple(rubric["score_scale"]) for rubric in frame.rubrics}
     ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
+    # The preference of the control is a half by definition, and so is all that is made of it alone.
+    even = bool(name == frame.control and (summary.pairs.games or summary.pairs.undecided))
+    judged_alone = set(tally.composites_by_layers) == {("judge",)}
     bins = [0] * (len(COMPOSITE_BIN_EDGES) - 1)
     for value in tally.composite.values:
         if not isnan(value):
@@ -229,10 +232,12 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "results": sum(tally.states.values()),
         **{state: tally.states[state] for state in ("scored", "incomplete", "failed")},
         # The rubrics' own score, where they share a scale.
-        "score": _mean_of_run_results(tally.score, tally, scales.pop()) if len(scales) == 1 else None,
-        "composite": _mean_of_run_results(tally.composite, tally, (1, 5)),
+        "score": _mean_of_run_results(tally.score, tally, scales.pop(), known=even) if len(scales) == 1 else None,
+        "composite": _mean_of_run_results(tally.composite, tally, (1, 5), known=even and judged_alone),
         "layers": {
-            layer: _mean_of_run_results(tally.layers[layer], tally, (1, 5)) for layer in LAYERS if layer in tally.layers
+            layer: _mean_of_run_results(tally.layers[layer], tally, (1, 5), known=even and layer == "judge")
+            for layer in LAYERS
+            if layer in tally.layers
         },
         "five_layers": _summarise_five_layers(tally),
         "criteria": {
@@ -315,15 +320,20 @@ def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, Ru
     }
 
 
-def _mean_of_run_results(mean: RunTallyMean, tally: RunVariantTally, scale: Sequence[float]) -> Json | None:
-    """A mean with its interval; repeats of a sample count as one, and samples of a cluster are not independent."""
+def _mean_of_run_results(
+    mean: RunTallyMean, tally: RunVariantTally, scale: Sequence[float], *, known: bool = False
+) -> Json | None:
+    """A mean with its interval; repeats of a sample count as one, and samples of a cluster are not independent.
+
+    A mean that is `known` by definition has none.
+    """
     if mean.exact is None:
         return None
     # Packed: a run may have a hundred thousand.
     columns = np.array(mean.values), np.array(tally.clusters), np.array(tally.samples)
     there = ~np.isnan(columns[0])
     values, clusters, samples = (one[there] for one in columns)
-    several = (clusters != clusters[0]).any()
+    several = not known and (clusters != clusters[0]).any()
     ends = (float(scale[0]), float(scale[1]))
     interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per, scale=ends) if several else None
     return {
