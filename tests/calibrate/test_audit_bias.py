@@ -142,9 +142,7 @@ def test_a_harsh_judge_that_skips_outputs_is_worse_than_harsh() -> None:
         (3, False, True, "Nothing to do: the panel step of the rubric normalises (normalise: z)"),
     ],
 )
-def test_the_advice_on_a_harsh_judge_can_be_followed(
-    variants: int, skips: bool, normalises: bool, advice: str
-) -> None:
+def test_the_advice_on_a_harsh_judge_can_be_followed(variants: int, skips: bool, normalises: bool, advice: str) -> None:
     """A judge that scored every output is not told to, and normalising needs three outputs of a sample."""
     theirs = np.array([[5.0, 6.0, 7.0][:variants]] * 12)
     ours = theirs - 2

@@ -16,9 +16,7 @@ LEVELS = (-2.0, 0.0, 2.0)  # Three judges that order outputs alike, and lie apar
         (3, True, "which normalise: z takes out of the score"),
     ],
 )
-def test_normalising_is_advised_only_where_it_would_do_something(
-    variants: int, normalises: bool, advice: str
-) -> None:
+def test_normalising_is_advised_only_where_it_would_do_something(variants: int, normalises: bool, advice: str) -> None:
     """It is no advice where it is set, nor where a sample has fewer outputs than it takes."""
     names = ("old", "new", "new2")[:variants]
     rows = [[score + level for score in spread(4, 12)] for level in LEVELS]
