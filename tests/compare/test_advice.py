@@ -4,6 +4,7 @@ import pytest
 
 from tests.compare.columns import column, decided, spread
 
+OLD, NEW = [4.0 - 0.5 * (place % 2) for place in range(24)], [4.5 - 0.25 * (place % 3) for place in range(24)]
 LEVELS = (-2.0, 0.0, 2.0)  # Three judges that order outputs alike, and lie apart.
 
 
@@ -27,3 +28,11 @@ def test_normalising_is_advised_only_where_it_would_do_something(variants: int, 
     assert told.startswith("They order outputs alike and differ in level")
     assert advice in told
     assert ("let the panel step normalise" in told) == (variants == 3 and not normalises)
+
+
+def test_a_headline_names_the_variant_that_lost_outputs() -> None:
+    """Everything else calls it by its name."""
+    found = decided(column(OLD), column([None, None, *NEW[2:]]))
+
+    assert found.headline.endswith(", but new lost outputs.")
+    assert found.comparisons[0].rule == "7. the composite is significantly higher, but the treatment lost outputs"
