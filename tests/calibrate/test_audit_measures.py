@@ -249,6 +249,7 @@ def test_a_correlation_that_may_be_nothing_is_not_stated_as_one() -> None:
 
     assert one.colour == "amber"
     assert one.low is not None
+    assert one.value is not None
     assert one.low < 0 < one.value
     assert one.advice == (
         "Score more samples: the interval holds 0, so these do not show that longer outputs pass for more concise."

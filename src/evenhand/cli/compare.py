@@ -130,7 +130,9 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     }
     screen.table(columns, right=("difference", "p"), colours=VERDICT_COLOURS)
     counts = f"{pluralize_count(one['pairs'], 'pair')}: better in {one['wins']:,}, equal in {one['ties']:,}, worse in "
-    lost = [f"{one[f'lost_by_{who}']:,} lost by {one[who]}" for who in ("treatment", "control") if one[f"lost_by_{who}"]]
+    lost = [
+        f"{one[f'lost_by_{who}']:,} lost by {one[who]}" for who in ("treatment", "control") if one[f"lost_by_{who}"]
+    ]
     screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
     if treatments > 1 and one["composite"]:
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
