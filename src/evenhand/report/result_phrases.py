@@ -20,6 +20,7 @@ from evenhand.wording import (
     format_signed,
     join_names,
     pluralize_count,
+    word_criterion,
     word_gate,
 )
 
@@ -146,7 +147,7 @@ def _name_reported_people_estimate(one: Json, *, several: bool) -> str:
         if _is_reported_share(one)
         else "score"
         if one["question"] == "score" or not several
-        else one["question"]
+        else word_criterion(one["question"])
     )
     who = one["variant"] if one["control"] is None else f"{one['variant']} − {one['control']}"
     return f"{who}: {what}"
