@@ -70,7 +70,9 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     "what is earlier than what was before": (
         lambda: Contest().comes("a", 5), comes("b", 4), "earlier than the last event (at 2026-11-01T05:00:00+00:00",
     ),
-    "a late submission": (entered, comes("b", 10.01), "the submission is late (the deadline was 2026-11-01T10:00:00+00:00)"),
+    "a late submission": (
+        entered, comes("b", 10.01), "the submission is late (the deadline was 2026-11-01T10:00:00+00:00)",
+    ),
     "a submission in judging": (
         lambda: Contest().comes("a", 1).deadline(), comes("b", 10),
         "a submission is not possible now: the submissions are being judged",

@@ -15,6 +15,7 @@ from evenhand.errors import InputError
 from evenhand.models.requests import Request
 from evenhand.report.html.page_file import write_html
 from evenhand.report.markdown_report import write_markdown
+from evenhand.report.result_phrases import build_report_preference_tables
 from evenhand.store.store import Store
 from evenhand.workflows.audit import audit_run
 from evenhand.workflows.compare import CompareTerms, compare_runs
@@ -142,6 +143,9 @@ def test_a_judge_that_follows_the_place_decides_nothing(tmp_path: Path) -> None:
 
     (told,) = head["preferences"]["position_bias"]
     assert (told["pairs"], told["followed_place"], told["first_place"]) == (6, 6, 6)
+    *_, table = build_report_preference_tables(head)
+    assert [name for name, _ in table.columns] == ["position bias", "pairs", "followed the position", "the first one"]
+    assert "place" not in table.note
     assert [one["layers"]["judge"]["mean"] for one in head["variants"]] == [3.0, 3.0]
 
 

@@ -196,7 +196,7 @@ def _build_report_pair_table(pairs: list[ReportData]) -> PreferenceTable:
     if any(one["undecided"] for one in pairs):
         columns.append(("undecided", [f"{one['undecided']:,}" for one in pairs]))
     columns.append(("preferred", [_format_report_share(one["rate"], one["low"], one["high"]) for one in pairs]))
-    note = "Each pair is asked about in both orders. A judge that names the same place both times counts as a tie."
+    note = "Each pair is asked about in both orders. A judge that names the same position both times counts as a tie."
     return PreferenceTable(title="Pairs", columns=columns, note=note)
 
 
@@ -215,10 +215,10 @@ def _build_report_position_table(judges: list[ReportData]) -> PreferenceTable:
     columns = [
         ("position bias", [one["judge"] for one in judges]),
         ("pairs", [f"{one['pairs']:,}" for one in judges]),
-        ("followed the place", [_format_report_share(one["share"], one["low"], one["high"]) for one in judges]),
-        ("the first", [f"{one['first_place']:,} of {one['followed_place']:,}" for one in judges]),
+        ("followed the position", [_format_report_share(one["share"], one["low"], one["high"]) for one in judges]),
+        ("the first one", [f"{one['first_place']:,} of {one['followed_place']:,}" for one in judges]),
     ]
-    note = "Pairs in which a judge named the same place in both orders, and how often that was the first place."
+    note = "Pairs in which a judge named the same position in both orders, and how often that was the first one."
     return PreferenceTable(title="Position bias", columns=columns, note=note)
 
 
