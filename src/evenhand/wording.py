@@ -214,11 +214,6 @@ def word_layer(layer: str) -> str:
     return "rubric" if layer == "judge" else layer
 
 
-def word_criterion(criterion: str) -> str:
-    """A criterion as it is called on screen: `judge`, which the method layered asks for, is the whole rubric layer."""
-    return word_gate(criterion)
-
-
 def word_layers(layers: Iterable[str]) -> str:
     """The names of several layers, joined."""
     return join_names([word_layer(layer) for layer in layers])
@@ -237,6 +232,9 @@ def word_tie_break(told: str) -> str:
 def word_gate(gate: str) -> str:
     """What a gate is on: a layer, said to be one where its name alone could be something else, or another measure."""
     return "rubric layer" if gate == "judge" else gate
+
+
+word_criterion = word_gate  # On screen, the criterion `judge` of the method layered is the whole rubric layer too.
 
 
 def word_gate_in_sentence(gate: str) -> str:

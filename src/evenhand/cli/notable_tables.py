@@ -8,10 +8,10 @@ from typing import Any
 from rich.cells import cell_len
 
 from evenhand.cli.screen import (
+    COLUMN_GAP,
     Screen,
     TableRows,
     measure_terminal_minimum,
-    measure_whole_terminal_width,
     print_table_or_sentences,
     shorten_terminal_name,
 )
@@ -93,7 +93,8 @@ def _print_sample_table(
     if any(cell_len(name) > WIDEST_NAME for name in names[heads + 1 :]):
         cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
         names = cut if len(set(cut)) == len(cut) else names
-    if heads == 1 and measure_whole_terminal_width(names, rows) > screen.width:
+    unbroken = sum(COLUMN_GAP + max(map(cell_len, cells)) for cells in zip(names, *rows, strict=True)) - COLUMN_GAP
+    if heads == 1 and unbroken > screen.width:
         turned = _turn_printed_sample_table(names[heads:], samples, cells)
         ids = list(turned)[1:]
         if turned and measure_terminal_minimum([*turned], [*zip(*turned.values(), strict=True)], ids) <= screen.width:

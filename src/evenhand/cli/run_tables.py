@@ -121,7 +121,8 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
         _print_capped_and_failed(screen, head, most=FEW_SAMPLES)
     if any(one.get("strayed") for one in head["consistency"]):
         print_section(screen, "For review", [(line, "yellow") for line in format_report_stray_lines(head)])
-    _print_run_cost(screen, head["cost"])
+    if head["cost"]["total"] or head["cost"]["unpriced"]:
+        screen.line(" · ".join(list_reported_cost_parts(head["cost"])), dim=True, gap=True)
     screen.line()
     if any(one["heuristic"] for one in head["judges"]):
         _print_heuristic_judges(screen, head)
@@ -174,7 +175,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     print_lowest_samples(screen, "Lowest", notable.get("lowest", ()), named=named)
     if head["judges"]:
         _print_judges_table(screen, head)
-    _print_run_cost(screen, head["cost"])
+    if head["cost"]["total"] or head["cost"]["unpriced"]:
+        screen.line(" · ".join(list_reported_cost_parts(head["cost"])), dim=True, gap=True)
     if decision["comparisons"]:
         differences = build_report_difference_columns(head)
         _print_packed_tables(screen, [differences[:2], *([column] for column in differences[2:])])
@@ -211,11 +213,6 @@ def _print_capped_and_failed(screen: Screen, head: RunHeadData, *, most: int | N
     more = [(f"{len(failed) - most} more reasons", None)] if most is not None and len(failed) > most else []
     print_section(screen, "Safety gate: capped", [(line, "red") for line in capped])
     print_section(screen, "Failures", [*failed[:most], *more])
-
-
-def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
-    if cost["total"] or cost["unpriced"]:
-        screen.line(" · ".join(list_reported_cost_parts(cost)), dim=True, gap=True)
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:

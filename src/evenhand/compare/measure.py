@@ -299,7 +299,8 @@ def _measure_treatment_power_band(
     if found is None:
         return None
     step, level = step_of(differences.units.means), 1 - SIGNIFICANCE_LEVEL / setting.treatments
-    return power_band(found.sd, setting.smallest_effect, step=step, level=level)
+    span = setting.span if found.is_scale_bound else None
+    return power_band(found.sd, setting.smallest_effect, step=step, level=level, span=span)
 
 
 def _measure_treatment_saturation(

@@ -217,11 +217,8 @@ def summarise_run_layer_sets(summary: RunSummary) -> dict[tuple[str, ...], int]:
 def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) -> Json:
     """One variant in numbers."""
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
-    scales = {tuple(rubric["score_scale"]) for rubric in frame.rubrics}
     ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
-    # The preference of the control is a half by definition, and so is all that is made of it alone.
     even = bool(name == frame.control and (summary.pairs.games or summary.pairs.undecided))
-    judged_alone = set(tally.composites_by_layers) == {("judge",)}
     bins = [0] * (len(COMPOSITE_BIN_EDGES) - 1)
     for value in tally.composite.values:
         if not isnan(value):
@@ -231,14 +228,7 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "digest": tally.seen.hexdigest()[:16],  # Equal where outputs, judgments and findings are.
         "results": sum(tally.states.values()),
         **{state: tally.states[state] for state in ("scored", "incomplete", "failed")},
-        # The rubrics' own score, where they share a scale.
-        "score": summarise_run_mean(tally.score, tally, scales.pop(), known=even) if len(scales) == 1 else None,
-        "composite": summarise_run_mean(tally.composite, tally, (1, 5), known=even and judged_alone),
-        "layers": {
-            layer: summarise_run_mean(tally.layers[layer], tally, (1, 5), known=even and layer == "judge")
-            for layer in LAYERS
-            if layer in tally.layers
-        },
+        **_summarise_run_scores(tally, frame, even=even),
         "five_layers": _summarise_five_layers(tally),
         "criteria": {
             id: {
@@ -268,6 +258,24 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "latency_ms": _run_latency_quantiles(tally.latency),
         "role": "control" if name == frame.control else "treatment",
         "about": frame.variants[name],
+    }
+
+
+def _summarise_run_scores(tally: RunVariantTally, frame: RunEvalRecord, *, even: bool) -> Json:
+    """The rubrics' own score, where they share a scale, the composite and the layers.
+
+    The preference of the control is `even` by definition, and so is all that is made of it alone.
+    """
+    scales = {tuple(rubric["score_scale"]) for rubric in frame.rubrics}
+    judged_alone = set(tally.composites_by_layers) == {("judge",)}
+    return {
+        "score": summarise_run_mean(tally.score, tally, scales.pop(), known=even) if len(scales) == 1 else None,
+        "composite": summarise_run_mean(tally.composite, tally, (1, 5), known=even and judged_alone),
+        "layers": {
+            layer: summarise_run_mean(tally.layers[layer], tally, (1, 5), known=even and layer == "judge")
+            for layer in LAYERS
+            if layer in tally.layers
+        },
     }
 
 

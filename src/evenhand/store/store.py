@@ -116,8 +116,7 @@ class Store(AbstractContextManager["Store"]):
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
         address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
-        if at.file is None and clock is read_store_clock:
-            clock = ServerClock(engine, at)
+        clock = ServerClock(engine, at) if at.file is None and clock is read_store_clock else clock
         turn = nullcontext() if at.file is None else Lock()
         return cls(at.shown, address, at, clock, engine, writing, StoredRowLookup(engine), turn)
 

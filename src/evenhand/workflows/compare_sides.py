@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.compare.decision import Comparison
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_treatment_effect_reach, is_treatment_difference_beyond
+from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_error
 from evenhand.report.phrases import describe_reported_selection
@@ -312,7 +313,8 @@ def requested_power_json(comparison: Comparison, treatments: int = 1) -> Json:
         raise InputError(Fault("nothing was compared, so its power is not known", "score more samples with both"))
     step, level = band.step or 0.0, 1 - SIGNIFICANCE_LEVEL / treatments
     effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
-    seen = needed_for(effects["observed"], found.sd, step=step, level=level) if effects["observed"] else None
+    terms: Json = {"step": step, "level": level, "span": SPAN_OF_COMPOSITES if found.is_scale_bound else None}
+    seen = needed_for(effects["observed"], found.sd, **terms) if effects["observed"] else None
     needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
     states = _requested_effect_json(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
@@ -330,11 +332,7 @@ def requested_power_json(comparison: Comparison, treatments: int = 1) -> Json:
             for name, n in needed.items()
         },
         "table": [
-            {"n": n}
-            | {
-                name: round(power_of(n, one, found.sd, step=step, level=level).power, 4)
-                for name, one in effects.items()
-            }
+            {"n": n} | {name: round(power_of(n, one, found.sd, **terms).power, 4) for name, one in effects.items()}
             for n in sorted(sizes)
         ],
         "method": power_of(max(2, found.n), band.smallest_effect, found.sd, step=step).method,
