@@ -25,7 +25,14 @@ from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.differences import difference_of
 from evenhand.stats.means import Powered, powered_mean
 from evenhand.stats.rates import RateInterval, exact_share_interval
-from evenhand.wording import format_p_value, format_percent, format_signed, pluralize_count
+from evenhand.wording import (
+    format_p_value,
+    format_percent,
+    format_signed,
+    join_names,
+    pluralize_count,
+    word_criterion,
+)
 
 TrustAnswer = Literal["may gate", "one way", "may not", "too few labels"]
 MOST_ERRORS = 0.2  # Of the outputs that people fail, or pass: one in five, unless another limit is set.
@@ -63,7 +70,10 @@ class DecisionErrors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateTrust:
-    """A gate held against people; `further` is how many labels more would settle what is still open."""
+    """A gate held against people; `further` is how many labels more would settle what is still open.
+
+    `unlabelled` are the questions that the gate looks at and that nobody labelled: no output is one that people pass.
+    """
 
     gate: str
     about: str
@@ -77,6 +87,7 @@ class GateTrust:
     not_assessed: int  # Outputs on which people decided and the judge did not.
     split: int  # Outputs on which as many people passed it as failed it.
     further: int | None
+    unlabelled: tuple[str, ...] = ()
 
 
 def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: float = MOST_ERRORS) -> GateTrust:
@@ -95,6 +106,7 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
     cluster = np.tile(labelled.cluster, len(others))
     person_passed, person_failed = _count_gate_errors_against_people(alone, majority, cluster, weight)
     decided = np.isfinite(people)
+    unlabelled = tuple(id for id in gate.least if not np.isfinite(labelled.people.get(id, np.nan)).any())
     return GateTrust(
         gate=gate.id,
         about=gate.about,
@@ -107,7 +119,8 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
         person_failed=person_failed,
         not_assessed=int((decided & np.isnan(judged)).sum()),
         split=int((~decided & np.isfinite(persons).any(axis=0)).sum()),
-        further=_count_further_labels([passed, failed], states, most),
+        further=None if unlabelled else _count_further_labels([passed, failed], states, most),
+        unlabelled=unlabelled,
     )
 
 
@@ -319,7 +332,15 @@ def phrase_trust_answer(gate: GateTrust, most: float) -> str:
         return (
             f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_trust_limit(gate, most)}."
         )
+    if gate.unlabelled:
+        whom = "it" if len(gate.unlabelled) == 1 else "them"
+        reason = f"the gate is on {_name_unlabelled_questions(gate)}, and no label is about {whom}"
+        return f"Not known whether {gate.who} may gate {about}: {reason}."
     return f"Too few labels to say whether {gate.who} may gate {about} and be wrong on at most {limit}."
+
+
+def _name_unlabelled_questions(gate: GateTrust) -> str:
+    return join_names(["the score" if id == SCORE_QUESTION else word_criterion(id) for id in gate.unlabelled])
 
 
 def _find_broken_trust_limit(gate: GateTrust, most: float) -> str:
@@ -334,8 +355,8 @@ def _find_broken_trust_limit(gate: GateTrust, most: float) -> str:
 def list_gate_error_lines(gate: GateTrust) -> list[str]:
     """How often it is wrong, one way and the other, and what was not counted."""
     lines = [
-        f"Wrongly passed: {_phrase_gate_errors_against_people(gate.passed, 'that people fail')}.",
-        f"Wrongly failed: {_phrase_gate_errors_against_people(gate.failed, 'that people pass')}.",
+        f"Wrongly passed: {_phrase_gate_errors_against_people(gate, gate.passed, 'that people fail')}.",
+        f"Wrongly failed: {_phrase_gate_errors_against_people(gate, gate.failed, 'that people pass')}.",
     ]
     if gate.not_assessed:
         lines.append(f"Could not assess {pluralize_count(gate.not_assessed, 'output')}: not passed, and not counted.")
@@ -344,7 +365,9 @@ def list_gate_error_lines(gate: GateTrust) -> list[str]:
     return lines
 
 
-def _phrase_gate_errors_against_people(errors: DecisionErrors, of: str) -> str:
+def _phrase_gate_errors_against_people(gate: GateTrust, errors: DecisionErrors, of: str) -> str:
+    if errors.share is None and gate.unlabelled:
+        return f"not known, as no label is about {_name_unlabelled_questions(gate)}"
     if errors.share is None:
         return f"not known, as no labelled output is one {of}"
     low, high = format_percent(errors.share.low), format_percent(errors.share.high)
@@ -358,6 +381,9 @@ def phrase_trust_next_step(gate: GateTrust, most: float) -> str:
         return "gate on it; label again when the judge or the rubric changes."
     if gate.answer == "may not":
         return "another judge or a sharper rubric: see where it differs from people with evenhand calibrate."
+    if gate.unlabelled:
+        options = " ".join(f"--criterion {id}" for id in gate.unlabelled)
+        return f"label {_name_unlabelled_questions(gate)} of outputs: evenhand labels next RUN {options}."
     if gate.further is None:
         return f"its error rate is too close to {format_percent(most)} for labels to settle; improve the judge."
     few = "about 1 more label" if gate.further == 1 else f"about {gate.further:,} more labels"

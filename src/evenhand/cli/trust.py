@@ -30,6 +30,7 @@ from evenhand.wording import (
     format_signed,
     join_names,
     pluralize_count,
+    word_criterion,
     word_layer,
 )
 from evenhand.workflows.trust import RunTrust
@@ -85,7 +86,7 @@ def _print_gates_table(screen: Screen, gates: Sequence[GateTrust]) -> None:
     heads = ("gate", "decides", "wrongly passed", "wrongly failed", "may gate")
     rows = [
         (
-            gate.gate if who == gate.who else "",
+            word_criterion(gate.gate) if who == gate.who else "",
             who,
             _format_printed_errors(passed),
             _format_printed_errors(failed),

@@ -82,6 +82,7 @@ class DecisionSettings:
     judges: JudgeRowsByVariant = field(default_factory=dict)
     judge_scale: tuple[float, float] | None = None  # Of what judges give; None where rubrics have several.
     layer_weights: Mapping[str, float] = field(default_factory=dict)  # In the composite: 1 where none is given.
+    normalises: bool = False  # Whether a rubric sets `normalise: z`.
     short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False

@@ -129,7 +129,7 @@ def _rule_verdict_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
         if facts.pairs != 1
         else f"one pair is too few to compare {facts.treatment} with {facts.control}",
         why=(f"Below {FEWEST_PAIRS} pairs nothing is significant.",),
-        next_step=f"Score at least {max(facts.needed, LEAST_NEEDED):,} samples with both variants.",
+        next_step=f"Score at least {max(facts.needed, LEAST_NEEDED):,} {facts.unit}s with both variants.",
     )
 
 

@@ -76,7 +76,8 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         lost = f"{format_plural(facts.dropped, 'output')} of {facts.treatment}"
         reasons = (f"{lost} alone could not be scored, and left the comparison.",)
         step = _advise_scoring_every_output(facts)
-        found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
+        says, what = f"{facts.treatment} lost outputs", "the treatment lost outputs"
+        found.append(ShippingObjection(what=what, says=says, reasons=reasons, next_step=step))
     if facts.large_losses is not None and facts.large_losses.too_many:
         allowed = f"{(facts.large_losses.allowed or 0.0) * 100:g}%"
         what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
@@ -97,7 +98,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
         found.append(ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step))
     if facts.together is not None and not facts.together.significant:
-        step = "Look at the layers one by one, or add samples."
+        step = f"Look at the layers one by one, or add {facts.unit}s."
         reasons = ("All layers together do not differ significantly.",) if facts.together.p is not None else ()
         found.append(ShippingObjection(what="the layers together do not differ", reasons=reasons, next_step=step))
     return found if facts.powered else [*found, _object_to_shipping_on_few_samples(facts)]
@@ -135,12 +136,13 @@ def object_to_treatment_by_shared_judges(facts: CompareFacts) -> ShippingObjecti
 
 def _object_to_shipping_on_few_samples(facts: CompareFacts) -> ShippingObjection:
     matters = facts.smallest_effect
-    reason = f"{facts.counted_pairs}: below {LEAST_NEEDED} the whole interval must lie at {matters:g} points or more"
+    below = f"below {LEAST_NEEDED}{' clusters' if facts.clusters else ''}"
+    reason = f"{facts.counted_pairs}: {below} the whole interval must lie at {matters:g} points or more"
     if facts.composite is not None and facts.composite.bounded:
         reason += f", and it begins at {format_signed_beside(facts.composite.low, matters)}"
     more = format_plural(LEAST_NEEDED - facts.units, f"more {facts.unit}")
     step = f"Score {more} with both variants to confirm it."
-    return ShippingObjection(what="the samples are few", reasons=(f"{reason}.",), next_step=step)
+    return ShippingObjection(what=f"the {facts.unit}s are few", reasons=(f"{reason}.",), next_step=step)
 
 
 def describe_verdict_against_clusters(facts: CompareFacts) -> tuple[str, ...]:
@@ -311,8 +313,15 @@ def _advise_on_judge_agreement(correlation: float, agreed: JudgeAgreement) -> st
     elif correlation < AGREED:
         wanted = f"an α of {AGREED}"
     else:
-        return "They order outputs alike and differ in level: let the panel step normalise (normalise: z)."
+        return f"They order outputs alike and differ in level{_LEVEL_ADVICE[agreed.normalised]}."
     return f"Sharpen the rubric until the judges reach {wanted}."
+
+
+_LEVEL_ADVICE = {
+    None: ": anchor each point of the scale, so that it means the same to every judge",
+    False: ": let the panel step normalise (normalise: z)",
+    True: ", which normalise: z takes out of the score; α is of what they gave",
+}
 
 
 def _grade_compared_variant_judges(agreed: JudgeAgreement) -> BadgeColour:

@@ -16,7 +16,7 @@ from evenhand.assertions.custom import explain_unrunnable_assertion
 from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedErrorFaults
 from evenhand.evals.eval_judges import JUDGE_QUESTIONS, list_eval_cascade_conflicts
-from evenhand.evals.eval_schema import KeepReplies
+from evenhand.evals.eval_schema import LAYERS, KeepReplies
 from evenhand.evals.eval_scoring import (
     PAIRWISE,
     PLAIN_COMPOSITE,
@@ -54,6 +54,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Budget
 from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED
+from evenhand.wording import word_layers_in_sentence
 
 DEFAULT_TAG = ""
 # Defaults of fields that hold something else than they are given.
@@ -258,7 +259,8 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
         raise EvalError(Fault(what, "write dialogue: pairwise into the eval for all of them, or use two evals"))
     mixed = ""
     if len(seen.layers) > 1:
-        told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(seen.layers.items())[:2]]
+        sets = [([one for one in LAYERS if one in names], id) for names, id in list(seen.layers.items())[:2]]
+        told = [f"{id!r} has {word_layers_in_sentence(names) if names else 'none'}" for names, id in sets]
         mixed = f"samples have different layers ({'; '.join(told)}): they are scored, but there can be no verdict"
     questions = tuple(sorted(seen.questions))
     return replace(counted, questions=questions, mixed=mixed, rubrics=eval.own_rubrics)

@@ -36,7 +36,7 @@ from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.store.store import Store
-from evenhand.wording import format_number, read_kept_fraction
+from evenhand.wording import format_number, read_kept_fraction, word_criterion
 from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_run_labels_error
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -157,7 +157,7 @@ def list_run_gates_to_trust(table: RunTable, rubrics: Json, least: Fraction | No
         about = f"score at least {format_number(gate)}{', required criteria met' if required else ''}"
         yield TrustGate(id="verdict", about=about, least={SCORE_QUESTION: gate, **required})
     for id, smallest in required.items():
-        yield TrustGate(id=id, about=f"{id} at least {format_number(smallest)}", least={id: smallest})
+        yield TrustGate(id=id, about=f"{word_criterion(id)} at least {format_number(smallest)}", least={id: smallest})
 
 
 def _find_least_asked_of_run_gates(gates: Sequence[TrustGate]) -> dict[str, float]:

@@ -24,7 +24,7 @@ from evenhand.report.html.chart_layout import (
     make_vertical_chart_axis,
 )
 from evenhand.report.html.formats import format_page_scale, format_page_short_number
-from evenhand.wording import MISSING_DASH, format_figure, format_number, format_percent, pluralize_count
+from evenhand.wording import MISSING_DASH, format_figure, format_number, format_percent, pluralize_count, word_criterion
 
 TrustData = Mapping[str, Any]
 TRUST_LOOKS = {"may gate": ("✓", "good"), "one way": ("◆", "warn"), "may not": ("✕", "bad")}
@@ -121,7 +121,7 @@ def _draw_reliability_curve(curve: TrustData, who: str) -> Plot:
     ]
     line = [(one["judged"], one["people"]) for one in points]
     return Plot(
-        name=curve["question"],
+        name=word_criterion(curve["question"]),
         about=f"{who}, {pluralize_count(curve['n'], 'output')}",
         says=said,
         across=f"score of the judge, {unit}",
@@ -186,7 +186,7 @@ def _list_width_table_rows(widths: Mapping[int, Sequence[Any]]) -> list[tuple[st
 
 def _name_estimate_on_page(one: Any, *, says_question: bool) -> str:
     who = one.variant if one.control is None else f"{one.variant} − {one.control}"
-    about = f", {one.question}" if says_question and one.kind in ("mean", "difference") else ""
+    about = f", {word_criterion(one.question)}" if says_question and one.kind in ("mean", "difference") else ""
     return f"{who}: {one.kind}{about}"
 
 
