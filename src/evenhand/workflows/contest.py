@@ -24,6 +24,7 @@ from evenhand.contest.events import (
     make_submission_received_event,
 )
 from evenhand.contest.feedback import build_submission_gate_feedback, view_submission
+from evenhand.contest.finish import explain_open_contest
 from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestMachinePanels, UnansweredError, UnreadableError
@@ -72,7 +73,6 @@ DEFAULT_CONTEST_OPTIONS = JudgeOptions()
 ContestNextStep = Literal["resume", "resume later", "begin with other judges"]
 LONGEST_GAP = timedelta(days=7)
 RELEASED_BEFORE = 4  # The exit code that keeps `run && pay` from paying twice.
-CONTEST_IS_OPEN = "it is open: its task has no deadline, and nothing has passed yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ async def play_stored_contest(
         if first is not None:
             log.write(first)
         await advance_contest_phases(log, panels, contest.arrivals, tell)
-        why = _explain_open_contest_to_user(contest, log)
+        why = explain_open_contest(log.state, contest.until)
         if not why and log.state.payment is not None and log.state.released is None:
             kept = open_contest_log_for_user(sitting.store, id)
             released = _foresee_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
@@ -229,19 +229,6 @@ def _begin_contest_event_for_user(contest: Contest, locked: Task, id: str, *, re
     times = [one.at for one in contest.submissions] + ([locked.deadline] if locked.deadline else [])
     at = min(times, default=datetime.now(UTC))
     return ContestCreated(at=at, task=locked, contest=id, rehearsal=rehearsal)
-
-
-def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str:
-    """What a contest waits for that has been played as far as it goes; "" where it is closed."""
-    if log.state.phase == "closed":
-        return ""
-    if contest.until is None:
-        return CONTEST_IS_OPEN
-    what, ends = "deadline is", log.state.required_task.deadline
-    if log.state.phase == "challenge_period":
-        what, ends = "challenge period ends", log.state.period_ends
-    until = f": the {what} {ends.isoformat(timespec='seconds')}" if ends else ""
-    return f"played up to {contest.until.isoformat(timespec='seconds')}, and waiting{until}"
 
 
 def _foresee_contest_payment_for_user(
