@@ -67,7 +67,7 @@ def test_fewer_than_five_pairs_in_clusters_ask_for_clusters() -> None:
     """What is to be scored is what counts once."""
     found = _decide([1.0] * 4, [0, 0, 1, 1])
 
-    assert found.next_step == "Score at least 20 clusters with both variants."
+    assert found.next_step == "Score at least 32 clusters with both variants."
 
 
 def test_half_of_the_samples_in_one_cluster_is_still_judged() -> None:
