@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
-from evenhand import Eval, run_sync
+from evenhand import Eval, InputError, run_sync
 from evenhand.files.methods import list_rubric_file_names
 from evenhand.files.rubric_writing import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
@@ -32,6 +32,7 @@ from evenhand.workflows.labelling_progress import measure_labelling_progress
 from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.runs import load_run_head
+from evenhand.workflows.sensitivity import measure_run_sensitivity
 from evenhand.workflows.what_if import (
     ask_what_if_of_run,
     change_rubric_by_controls,
@@ -161,6 +162,38 @@ def test_the_answer_is_what_a_rescore_gives(
         own = table.variant == at
         assert one.after == pytest.approx(float(np.mean(table.score[own])), abs=1e-9)
         assert one.verdicts["fail"][1] == pytest.approx(float(np.mean(fails[own])))
+
+
+def test_a_rescored_run_is_asked_by_the_rubric_that_scored_it(
+    helped: tuple[Store, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Saved, rescored and asked again, the page starts from the saved numbers; so does the analysis of weights."""
+    monkeypatch.chdir(tmp_path)
+    store, run = helped
+    changed = {"weight-0": "0.05", "verdict-0": "0.5", "verdict-1": "0.36"}
+    first = ask_what_if_of_run(store, run, changed)
+    save_what_if_rubric_file(store, run, changed, "again.yaml")
+    rescored = rescore_run(store, run, "again.yaml")["run"]["id"]
+    again = ask_what_if_of_run(store, rescored)
+    weights = measure_run_sensitivity(store, rescored, draws=20, seed=0, spread=0.2).rankings[0].parts
+
+    assert again.stored == {one.name: one.value for one in first.controls}
+    assert (again.found.moved, again.found.flipped, again.beyond) == (0, 0, 0)
+    assert [one.before for one in again.found.variants] == pytest.approx([one.after for one in first.found.variants])
+    assert weights[0].weight == pytest.approx(0.05 / 0.55)
+
+
+def test_a_run_that_did_not_keep_its_rubric_says_to_rescore_it(
+    helped: tuple[Store, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stores hold runs that were rescored before their rubric was kept; weights of another one would mislead."""
+    store, run = helped
+    row = dict(store.find_run(run))
+    setup = {**json.loads(row["setup"]), "rescored_from": "20260101-first"}
+    monkeypatch.setattr(Store, "find_run", lambda *_: {**row, "id": "old", "setup": json.dumps(setup)})
+
+    with pytest.raises(InputError, match=r"did not keep the rubric.*runs rescore 20260101-first"):
+        ask_what_if_of_run(store, "old")
 
 
 @pytest.mark.parametrize("name", list_rubric_file_names())

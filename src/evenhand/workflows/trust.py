@@ -35,6 +35,7 @@ from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable, load_run_columns
+from evenhand.runs.stored_judgments import find_scoring_rubrics
 from evenhand.store.store import Store
 from evenhand.wording import format_number, read_kept_fraction
 from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_run_labels_error
@@ -116,6 +117,7 @@ def load_labelled_gates(
     """The labelled outputs of a run, and the gates to hold against people; refused where there is nothing to hold."""
     row = store.find_run(run)
     table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
+    rubrics = find_scoring_rubrics(setup)
     given = load_run_labels(store, table, labels)
     if labels is None and not given:
         raise make_no_run_labels_error(table.run)
@@ -126,8 +128,8 @@ def load_labelled_gates(
     found = collect_labelled_outputs(table, given)
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
-    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares_of_run(setup["rubrics"]), span)
-    gates = tuple(list_run_gates_to_trust(table, setup["rubrics"], least))
+    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares_of_run(rubrics), span)
+    gates = tuple(list_run_gates_to_trust(table, rubrics, least))
     if not gates:
         raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
     return LabelledGates(table=table, setup=setup, found=found, labelled=labelled, gates=gates, span=span)

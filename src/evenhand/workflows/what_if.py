@@ -18,7 +18,11 @@ from evenhand.model.method import Ceiling
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Gate, Scale
 from evenhand.runs.columns import load_run_columns
-from evenhand.runs.stored_judgments import restore_run_rubric
+from evenhand.runs.stored_judgments import (
+    find_scoring_rubrics,
+    refuse_run_without_scoring_rubric,
+    restore_run_rubric,
+)
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
@@ -70,7 +74,9 @@ def _load_run_for_what_if(store: Store, row: Row) -> PreparedRun:
         raise InputError(
             Fault("the run has several rubrics", "rescore it with one of them: evenhand runs rescore --tag")
         )
-    (kept,) = setup["rubrics"].values()
+    refuse_run_without_scoring_rubric(setup)
+    rubrics = find_scoring_rubrics(setup)
+    (kept,) = rubrics.values()
     if kept["method"].get("dialogue") == "pairwise":
         raise InputError(Fault("the judges of this run compared outputs in pairs", "there are no scores to weigh"))
     if setup["how"].get("cascade") is not None:
@@ -79,7 +85,7 @@ def _load_run_for_what_if(store: Store, row: Row) -> PreparedRun:
     table = load_run_columns(store, row["id"])
     judges = {one["name"]: float(read_kept_fraction(one["weight"])) for one in setup["judges"]}
     rubric = restore_run_rubric(kept)
-    weighed = weigh_compared_criteria(table, setup["rubrics"]) if len(table.variants) > 1 else None
+    weighed = weigh_compared_criteria(table, rubrics) if len(table.variants) > 1 else None
     positions = store.rows.list_positions(row["id"])
     return PreparedRun(prepare_what_if_comparison(table, rubric, judges), row["name"], weighed, positions)
 
