@@ -221,6 +221,16 @@ def test_examples_of_a_criterion_come_back_too(tmp_path: Path) -> None:
     assert load_rubric(tmp_path / "rubric.yaml") == rubric
 
 
+def test_score_ranges_are_saved_as_ranges(tmp_path: Path) -> None:
+    """A criterion that has ranges in place of a question was saved with a scale and anchors: it asked nothing."""
+    ranges = {0: "Fails.", 4: "Rarely right.", 7: "Right.", 9: "Exemplary."}
+    criteria = [{"id": "correct", "required_min_score": 5, "score_ranges": ranges}, {"id": "kind", "asks": "Is it?"}]
+    rubric = load_rubric({"name": "code", "method": "score-ranges", "criteria": criteria})
+    (tmp_path / "rubric.yaml").write_text(write_rubric_yaml(rubric, "score-ranges"), "utf-8")
+
+    assert load_rubric(tmp_path / "rubric.yaml") == rubric
+
+
 def test_ceilings_move_and_weights_that_must_sum_to_one_do() -> None:
     """Council refuses other sums: what is dragged is put in proportion."""
     council = load_rubric("council")
