@@ -33,13 +33,8 @@ from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.runs import load_run_head
 from evenhand.workflows.sensitivity import measure_run_sensitivity
-from evenhand.workflows.what_if import (
-    ask_what_if_of_run,
-    change_rubric_by_controls,
-    list_what_if_controls,
-    map_weights_of_stored_run,
-    save_what_if_rubric_file,
-)
+from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run, save_what_if_rubric_file
+from evenhand.workflows.what_if_controls import change_rubric_by_controls, list_what_if_controls
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
 
@@ -60,25 +55,26 @@ WITHOUT_VERDICTS = {"name": "two-minds", "method": "judge-skill", "criteria": RU
 
 @dataclass(frozen=True)
 class LengthJudge:
-    """A judge for whom long texts are deep, and short ones short."""
+    """A judge for whom long texts are deep, and short ones short; or who says the same of all."""
 
     name: str = "one"
+    same: Mapping[str, int] | None = None
 
     async def ask(self, request: Request) -> Reply:
         """Scores for what is asked."""
         assert request.about is not None
         long = "long" in request.about.texts["output"]
         scores = {"depth": 9, "brevity": 2} if long else {"depth": 3, "brevity": 10}
-        return await scripted_judge(scores, name=self.name).ask(request)
+        return await scripted_judge(self.same or scores, name=self.name).ask(request)
 
 
-def build_two_minds(rubric: Mapping[str, Any] = RUBRIC) -> Eval:
-    """An eval in which one variant is deep and the other one short."""
+def build_two_minds(rubric: Mapping[str, Any] = RUBRIC, **same: int) -> Eval:
+    """An eval in which one variant is deep and the other one short; with scores, all outputs get the same."""
     samples = [
         {"id": f"s{at}", "input": "?", "outputs": {"deep": f"a long text {at}", "brief": f"short {at}"}}
         for at in range(6)
     ]
-    return Eval(name="two-minds", samples=samples, rubric=rubric, judges=[LengthJudge()])
+    return Eval(name="two-minds", samples=samples, rubric=rubric, judges=[LengthJudge(same=same or None)])
 
 
 def test_a_weight_is_moved_the_winner_flips_and_the_rubric_is_saved(
@@ -121,6 +117,26 @@ def test_sliders_say_the_shares_that_the_server_uses(visitor: Visitor, stored: S
 
     expect(page.locator("#what-if-shares")).to_contain_text("66.7%")
     expect(page.locator(".control.changed .was")).to_have_text(["0.5"])
+
+
+@pytest.mark.parametrize("kind", ["tree", "points"])
+def test_the_dots_of_the_map_stand_where_the_criteria_weigh(visitor: Visitor, stored: StoredRuns, kind: str) -> None:
+    """Axes are criteria that judges answer; in a tree sliders are of nodes too, and points are no weights."""
+    deep, brief = RUBRIC["criteria"]
+    nested = {"criteria": [{"id": "form", "weight": 3, "children": [deep, brief]}, {"id": "rest", "asks": "And else?"}]}
+    points = {"method": "points", "criteria": [{"id": one["id"], "asks": "?", "points": 4} for one in (deep, brief)]}
+    rubric = {"name": kind, **(nested if kind == "tree" else points)}
+    run = run_sync(build_two_minds(rubric, depth=1, brevity=0, rest=1), options=RunOptions(place=stored.place)).id
+    opened = visitor.open(f"/runs/{run}/what-if")
+    dot = opened.page.locator("#weight-map circle.here:not([hidden])")
+    dot.wait_for(state="attached")
+    before = dot.get_attribute("cx")
+    opened.page.focus("#control-weight-0")
+    opened.page.keyboard.press("Home")
+    expect(dot).not_to_have_attribute("cx", before or "")
+
+    assert opened.troubles == []
+    expect(opened.page.locator("summary").first).to_have_text("Weights" if kind == "tree" else "Points")
 
 
 @pytest.fixture(scope="module")

@@ -79,14 +79,13 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         stored = asked.stored[one.name]
         changed = abs(one.value - stored) >= one.step / 2
         kinds.setdefault(one.kind, []).append(SimpleNamespace(given=one, stored=stored, changed=changed))
-    weights = [one for one in asked.controls if one.kind == "Weights"]
-    total = sum(one.value for one in weights)
     return {
         "run": {"id": asked.run},
         "name": asked.name,
         "rubric_name": asked.rubric.name,
         "kinds": kinds,
-        "weight_shares": [(one.name, one.label, format_percent_tenths(one.value / total)) for one in weights],
+        "weight_shares": list(_list_weight_shares([one for one in asked.controls if one.kind == "Weights"])),
+        "leaf_shares": asked.shares,
         "headline": describe_winner_on_page(found),
         "turned": found.winner_before != found.winner_after,
         "lead": _describe_lead_on_page(found),
@@ -100,6 +99,16 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         ],
         "beyond": asked.beyond,
     }
+
+
+def _list_weight_shares(weights: Sequence[Any]) -> Iterator[tuple[str, str, str]]:
+    """Each weight as a share of those that it stands beside: of the whole, or of one node of a tree."""
+    totals: dict[str, float] = {}
+    for one in weights:
+        beside = one.name.rpartition("-")[0]
+        totals[beside] = totals.get(beside, 0.0) + one.value
+    for one in weights:
+        yield one.name, one.label, format_percent_tenths(one.value / totals[one.name.rpartition("-")[0]])
 
 
 def describe_winner_on_page(found: Any) -> str:
