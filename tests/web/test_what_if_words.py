@@ -14,6 +14,7 @@ from evenhand.report.html.rubric_page import build_what_if_page
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
 from evenhand.workflows.run import RunOptions
+from evenhand.workflows.sensitivity import measure_run_sensitivity
 from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run
 
 TEN = {
@@ -121,8 +122,30 @@ def test_the_winner_by_the_composite_stands_beside(tmp_path: Path) -> None:
 
     assert page["headline"] == "new stays first."
     assert page["by_composite"].startswith(
-        "This page ranks by the rubric's score; the verdict of a run goes by the composite of fact and rubric, "
-        "old is first, ahead of new by 1.56 "
+        "This page ranks by the rubric's score; the verdict of a run goes by the composite of fact and rubric. "
+        "By the composite, old is first, ahead of new by 1.56 "
+    )
+
+
+def test_the_lead_and_the_samples_are_those_of_the_analysis_of_weights(tmp_path: Path) -> None:
+    """Two pages of one run gave two intervals for one lead, and counted repeats beside samples as left out."""
+    old, new = spell(4, 5, 3, 6, 4, 5, 6, 4, None), spell(6, 5, 5, 8, 4, 7, 6, 5, 5)
+
+    page = asked_about(tmp_path, {"old": old, "new": new}, repeats=2)
+    other = measure_run_sensitivity(page["store"], page["id"], draws=20, seed=0, spread=0.2).rankings[0]
+
+    found = ask_what_if_of_run(page["store"], page["id"]).found
+    assert other.gap is not None
+    assert found.lead == pytest.approx((other.gap.estimate, other.gap.low, other.gap.high))
+    assert (found.samples, found.left_out) == (other.samples, other.left_out) == (8, 1)
+
+
+def test_too_few_samples_for_an_interval_are_said(tmp_path: Path) -> None:
+    """Nothing is sure of two samples: no interval that the test does not give."""
+    page = asked_about(tmp_path, {"old": spell(4, 5), "new": spell(5, 6)})
+
+    assert page["lead"] == (
+        "Ahead of old by 0.11 (too few samples for a 95% interval): no more than the noise of the samples."
     )
 
 

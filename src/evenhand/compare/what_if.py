@@ -20,14 +20,13 @@ from evenhand.compare.weighted_scores import find_common_compared_rows
 from evenhand.errors import Fault, InputError
 from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import RunTable
-from evenhand.scoring.columns import score_columns
+from evenhand.runs.judge_columns import JudgedColumns, collect_judged_columns
+from evenhand.runs.stored_judgments import RunRubric
+from evenhand.scoring.panel_columns import DECIDED_VERDICTS, decide_panel_columns, score_panel_columns
 from evenhand.stats.arrays import compute_cluster_means
-from evenhand.stats.differences import unit_differences
-from evenhand.stats.distributions import student_quantile
-from evenhand.stats.means import clustered_mean_and_error
+from evenhand.stats.differences import difference_of, unit_differences
 
 Floats = NDArray[np.float64]
-VERDICT_WORDS = ("fail", "borderline", "pass")
 _SAME = 1e-9
 MOST_FLIPS = 12
 
@@ -88,7 +87,7 @@ class RankedMeans:
 
     means: tuple[float | None, ...]
     order: tuple[int, ...]  # Places of the variants, best first.
-    lead: tuple[float, float, float] | None  # Of the first over the second, with its 95% interval.
+    lead: tuple[float, float, float] | None  # Of the first over the second, with its 95% interval, which may be open.
     samples: int
     left_out: int  # Samples that not all of them have a number for.
 
@@ -277,6 +276,5 @@ def _measure_lead(table: RunTable, values: Floats, pairs: NDArray[np.int64]) -> 
     units = unit_differences(values[pairs[:, 0]], values[pairs[:, 1]], clusters, samples, table.frame.composite.per)
     if len(units.means) < 2:
         return None
-    mean, error = clustered_mean_and_error(units)
-    reach = student_quantile(0.025, len(units.means) - 1) * error
-    return mean, mean - reach, mean + reach
+    found = difference_of(units.means, sizes=units.sizes, rng=np.random.default_rng(table.frame.seed))
+    return found.estimate, found.low, found.high

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -130,10 +131,18 @@ def describe_winner_on_page(found: Any) -> str:
 def _describe_lead_on_page(found: Any) -> str:
     if found.lead is None:
         return ""
-    lead, low, high = found.lead
-    sure = "more" if low > 0 else "no more"
+    sure = "more" if found.lead[1] > 0 else "no more"
+    return (
+        f"Ahead of {found.second} by {_describe_lead_with_interval(found.lead)}: {sure} than the noise of the samples."
+    )
+
+
+def _describe_lead_with_interval(found: tuple[float, float, float]) -> str:
+    lead, low, high = found
     ends = f"95% interval {format_signed(low)} to {format_signed(high)}"
-    return f"Ahead of {found.second} by {format_number(lead)} ({ends}): {sure} than the noise of the samples."
+    if not (math.isfinite(low) and math.isfinite(high)):
+        ends = "too few samples for a 95% interval"
+    return f"{format_number(lead)} ({ends})"
 
 
 def _describe_counted_samples(found: Any) -> str:
@@ -149,14 +158,12 @@ def describe_composite_ranking(found: Any) -> str:
     """That the verdict goes by more than the rubric's score, and who is first by that; empty where it does not."""
     if found is None:
         return ""
-    of = f"by the composite of {word_layers(found.layers)}"
-    first = f"{of}, {found.first} is first"
+    first = f"{found.first} is first"
     if found.lead is not None:
-        lead, low, high = found.lead
-        ends = f"95% interval {format_signed(low)} to {format_signed(high)}"
-        first += f", ahead of {found.second} by {format_number(lead)} ({ends})"
-    stored = "" if found.changed else ", as stored"
-    return f"This page ranks by the rubric's score; the verdict of a run goes {first}{stored}."
+        first += f", ahead of {found.second} by {_describe_lead_with_interval(found.lead)}"
+    stored = "" if found.changed else " as it is stored"
+    goes_by = f"the verdict of a run goes by the composite of {word_layers(found.layers)}"
+    return f"This page ranks by the rubric's score; {goes_by}. By the composite{stored}, {first}."
 
 
 def _show_variant_on_page(one: Any) -> SimpleNamespace:
