@@ -151,15 +151,16 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
 
 def list_run_gates_to_trust(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
     """What decides over an output, and then each criterion that can fail it by itself."""
-    required = dict(_list_criteria_required_by_run(rubrics))
+    required, nodes = dict(_list_criteria_required_by_run(rubrics)), dict(_list_nodes_of_run(rubrics))
     if least is not None:
         about = f"score at least {format_number(float(least))}"
         yield TrustGate(id="min-score", about=about, least={SCORE_QUESTION: float(least)})
     elif (gate := _find_score_gate_of_run(table)) is not None:
         about = f"score at least {format_number(gate)}{', required criteria met' if required else ''}"
-        yield TrustGate(id="verdict", about=about, least={SCORE_QUESTION: gate, **required})
+        yield TrustGate(id="verdict", about=about, least={SCORE_QUESTION: gate, **required}, nodes=nodes)
     for id, smallest in required.items():
-        yield TrustGate(id=id, about=f"{id} at least {format_number(smallest)}", least={id: smallest})
+        about = f"{id} at least {format_number(smallest)}"
+        yield TrustGate(id=id, about=about, least={id: smallest}, nodes=nodes)
 
 
 def _find_least_asked_of_run_gates(gates: Sequence[TrustGate]) -> dict[str, float]:
@@ -181,12 +182,50 @@ def _list_criteria_required_by_run(rubrics: Json) -> Iterator[tuple[str, float]]
     for key, rubric in rubrics.items():
         named = {name_sample_rubric_criterion(key, one["criterion"]): one["min"] for one in rubric["gates"]}
         yield from ((id, float(read_kept_fraction(smallest))) for id, smallest in named.items())
-        for one in rubric["criteria"]:
+        for one in _list_run_leaves(rubric["criteria"]):
             id = name_sample_rubric_criterion(key, one["id"])
             if one["required_min_score"] is not None:
                 yield id, float(read_kept_fraction(one["required_min_score"]))
             elif one["required"] and one["scale"]["yes_no"]:
                 yield id, 1.0
+
+
+def _list_run_leaves(criteria: Sequence[Json]) -> Iterator[Json]:
+    for one in criteria:
+        yield from _list_run_leaves(one["children"]) if one["children"] else [one]
+
+
+def _list_nodes_of_run(rubrics: Json) -> Iterator[tuple[str, tuple[float, Mapping[str, float]]]]:
+    """The nodes of trees, each as a sum over the criteria below it that are answered."""
+    for key, rubric in rubrics.items():
+        waiting = list(rubric["criteria"])
+        while waiting:
+            one = waiting.pop()
+            waiting += one["children"]
+            if one["children"]:
+                yield name_sample_rubric_criterion(key, one["id"]), _fold_run_node(key, one)
+
+
+def _fold_run_node(key: str, node: Json) -> tuple[float, Mapping[str, float]]:
+    """A mean by weight, each child put from its own scale onto that of the node."""
+    if not node["children"]:
+        return 0.0, {name_sample_rubric_criterion(key, node["id"]): 1.0}
+    low, high = _read_run_scale_ends(node)
+    total = sum(float(read_kept_fraction(one["weight"])) for one in node["children"])
+    constant = low
+    factors: dict[str, float] = {}
+    for one in node["children"]:
+        own_low, own_high = _read_run_scale_ends(one)
+        by = float(read_kept_fraction(one["weight"])) / total * (high - low) / (own_high - own_low)
+        below, parts = _fold_run_node(key, one)
+        constant += by * (below - own_low)
+        factors |= {id: by * factor for id, factor in parts.items()}
+    return constant, factors
+
+
+def _read_run_scale_ends(criterion: Json) -> tuple[float, float]:
+    scale = criterion["scale"]
+    return float(read_kept_fraction(scale["min"])), float(read_kept_fraction(scale["max"]))
 
 
 def find_criterion_shares_of_run(rubrics: Json) -> CriterionShares:
