@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from evenhand import Eval, run_sync
 from evenhand.models.requests import Reply, Request
@@ -167,3 +168,25 @@ def test_flips_that_are_not_listed_are_counted_and_each_kind_is_there(tmp_path: 
         "Of 16 outputs, 16 scores move, and 16 verdicts flip. Listed are 12, those that moved most and at least one of "
         "each kind; 4 more are not."
     )
+
+
+def test_a_run_that_cannot_be_asked_offers_no_link_and_leads_back(client: TestClient, tmp_path: Path) -> None:
+    """The link led to a refusal whose only way on was the first page, with “there are no scores to weigh” as remedy."""
+    place, samples = tmp_path / "store", [{"id": "a", "input": "?", "outputs": {"old": "short", "new": "longer"}}]
+    pairs = {**TEN, "dialogue": "pairwise"}
+    prefers = scripted_judge('{"winner": "A", "reason": "it is"}')
+    judged = run_sync(
+        Eval(name="pairs", samples=samples, rubric=pairs, judges=[prefers]), options=RunOptions(place=place)
+    ).id
+    asked = run_sync(
+        Eval(name="plain", samples=samples, rubric=TEN, judges=[scripted_judge({"depth": 4, "brevity": 5})]),
+        options=RunOptions(place=place),
+    ).id
+
+    refused = client.get(f"/runs/{judged}/what-if")
+
+    assert "/what-if" not in client.get(f"/runs/{judged}").text
+    assert f"/runs/{asked}/what-if" in client.get(f"/runs/{asked}").text
+    assert refused.status_code == 422
+    assert "a rubric whose method scores each output" in refused.text
+    assert f'<a href="/runs/{judged}">Back to the run</a>' in refused.text

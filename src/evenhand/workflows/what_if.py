@@ -7,11 +7,13 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import Any
 
 from evenhand.compare.weight_changes import WeightMap, map_variant_wins_over_weights
 from evenhand.compare.weighted_scores import ComparedWeightedScores, weigh_compared_criteria
 from evenhand.compare.what_if import WhatIf, WhatIfColumns, compare_what_if, prepare_what_if_comparison
 from evenhand.errors import Fault, InputError
+from evenhand.evals.eval_scoring import PAIRWISE
 from evenhand.files.rubric_writing import is_shipped_method, write_method_yaml, write_rubric_yaml
 from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import load_run_columns
@@ -67,24 +69,40 @@ class WhatIfWorkflowRuns:
 PREPARED_RUNS = WhatIfWorkflowRuns()
 
 
-def _load_run_for_what_if(store: Store, row: Row) -> PreparedRun:
+def can_ask_what_if(row: Row) -> bool:
+    """Whether a run is one that can be asked, as far as its setup tells."""
+    try:
+        _refuse_what_if(row, json.loads(row["setup"]))
+    except InputError:
+        return False
+    return True
+
+
+def _refuse_what_if(row: Row, setup: Mapping[str, Any]) -> None:
+    id, rubrics = row["id"], setup["rubrics"]
     if row["state"] != "finished":
-        raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", "ask once it is finished"))
-    setup = json.loads(row["setup"])
-    if not setup["rubrics"]:
-        raise InputError(Fault("the run has no rubric", "assertions alone decide: there are no weights to move"))
-    if len(setup["rubrics"]) > 1:
-        raise InputError(
-            Fault("the run has several rubrics", "rescore it with one of them: evenhand runs rescore --tag")
-        )
+        raise InputError(Fault(f"run {id} is not finished ({row['state']})", "ask once it is finished"))
+    if not rubrics:
+        what = "the run has no rubric: assertions alone decide, and there are no weights to move"
+        raise InputError(Fault(what, "add a rubric to the eval, and run it again"))
+    if len(rubrics) > 1:
+        hint = f"change one of them, and evenhand runs rescore {id} --tag TAG --rubric FILE"
+        raise InputError(Fault("the run has several rubrics, each for its own samples", hint))
     refuse_run_without_scoring_rubric(setup)
-    rubrics = find_scoring_rubrics(setup)
-    ((tag, kept),) = rubrics.items()
-    if kept["method"].get("dialogue") == "pairwise":
-        raise InputError(Fault("the judges of this run compared outputs in pairs", "there are no scores to weigh"))
+    (kept,) = find_scoring_rubrics(setup).values()
+    if kept["method"].get("dialogue") == PAIRWISE:
+        what = "the judges of this run compared outputs in pairs: there are no scores to weigh"
+        raise InputError(Fault(what, "run the eval with a rubric whose method scores each output, such as council"))
     if setup["how"].get("cascade") is not None:
         what = "the judges of this run are a cascade: with other numbers it would have passed on other outputs"
         raise InputError(Fault(what, "change the rubric, and run the eval again"))
+
+
+def _load_run_for_what_if(store: Store, row: Row) -> PreparedRun:
+    setup = json.loads(row["setup"])
+    _refuse_what_if(row, setup)
+    rubrics = find_scoring_rubrics(setup)
+    ((tag, kept),) = rubrics.items()
     asked = find_run_rubric_for_tag(setup, tag)
     table = load_run_columns(store, row["id"])
     rubric = restore_run_rubric(kept)
