@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.testclient import TestClient
 
 from evenhand import Eval, run_sync
 from evenhand.models.requests import Reply, Request
@@ -14,6 +15,7 @@ from evenhand.report.html.rubric_page import build_what_if_page
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
 from evenhand.workflows.run import RunOptions
+from evenhand.workflows.sensitivity import measure_run_sensitivity
 from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run
 
 TEN = {
@@ -121,8 +123,30 @@ def test_the_winner_by_the_composite_stands_beside(tmp_path: Path) -> None:
 
     assert page["headline"] == "new stays first."
     assert page["by_composite"].startswith(
-        "This page ranks by the rubric's score; the verdict of a run goes by the composite of fact and rubric, "
-        "old is first, ahead of new by 1.56 "
+        "This page ranks by the rubric's score; the verdict of a run goes by the composite of fact and rubric. "
+        "By the composite, old is first, ahead of new by 1.56 "
+    )
+
+
+def test_the_lead_and_the_samples_are_those_of_the_analysis_of_weights(tmp_path: Path) -> None:
+    """Two pages of one run gave two intervals for one lead, and counted repeats beside samples as left out."""
+    old, new = spell(4, 5, 3, 6, 4, 5, 6, 4, None), spell(6, 5, 5, 8, 4, 7, 6, 5, 5)
+
+    page = asked_about(tmp_path, {"old": old, "new": new}, repeats=2)
+    other = measure_run_sensitivity(page["store"], page["id"], draws=20, seed=0, spread=0.2).rankings[0]
+
+    found = ask_what_if_of_run(page["store"], page["id"]).found
+    assert other.gap is not None
+    assert found.lead == pytest.approx((other.gap.estimate, other.gap.low, other.gap.high))
+    assert (found.samples, found.left_out) == (other.samples, other.left_out) == (8, 1)
+
+
+def test_too_few_samples_for_an_interval_are_said(tmp_path: Path) -> None:
+    """Nothing is sure of two samples: no interval that the test does not give."""
+    page = asked_about(tmp_path, {"old": spell(4, 5), "new": spell(5, 6)})
+
+    assert page["lead"] == (
+        "Ahead of old by 0.11 (too few samples for a 95% interval): no more than the noise of the samples."
     )
 
 
@@ -144,3 +168,25 @@ def test_flips_that_are_not_listed_are_counted_and_each_kind_is_there(tmp_path: 
         "Of 16 outputs, 16 scores move, and 16 verdicts flip. Listed are 12, those that moved most and at least one of "
         "each kind; 4 more are not."
     )
+
+
+def test_a_run_that_cannot_be_asked_offers_no_link_and_leads_back(client: TestClient, tmp_path: Path) -> None:
+    """The link led to a refusal whose only way on was the first page, with “there are no scores to weigh” as remedy."""
+    place, samples = tmp_path / "store", [{"id": "a", "input": "?", "outputs": {"old": "short", "new": "longer"}}]
+    pairs = {**TEN, "dialogue": "pairwise"}
+    prefers = scripted_judge('{"winner": "A", "reason": "it is"}')
+    judged = run_sync(
+        Eval(name="pairs", samples=samples, rubric=pairs, judges=[prefers]), options=RunOptions(place=place)
+    ).id
+    asked = run_sync(
+        Eval(name="plain", samples=samples, rubric=TEN, judges=[scripted_judge({"depth": 4, "brevity": 5})]),
+        options=RunOptions(place=place),
+    ).id
+
+    refused = client.get(f"/runs/{judged}/what-if")
+
+    assert "/what-if" not in client.get(f"/runs/{judged}").text
+    assert f"/runs/{asked}/what-if" in client.get(f"/runs/{asked}").text
+    assert refused.status_code == 422
+    assert "a rubric whose method scores each output" in refused.text
+    assert f'<a href="/runs/{judged}">Back to the run</a>' in refused.text

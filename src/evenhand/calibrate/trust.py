@@ -47,13 +47,24 @@ class TrustGate:
 
     id: str
     about: str
-    least: Mapping[str, float]  # By question.
+    least: Mapping[str, float]  # By question, or by a node of a tree, which nobody is asked about.
+    # Nodes as sums over the questions below them: a constant, and what each of them is multiplied by.
+    nodes: Mapping[str, tuple[float, Mapping[str, float]]] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> list[str]:
+        """All that has to be answered for it to decide."""
+        asked = ([*self.nodes[one][1]] if one in self.nodes else [one] for one in self.least)
+        return list(dict.fromkeys(id for several in asked for id in several))
 
     def decide_at_gate(self, answers: Mapping[str, Floats], rows: int) -> Floats:
         """1 passes, 0 fails, NaN is not known. One number below its least is enough to fail."""
-        decided = np.ones(rows)
+        decided, nobody = np.ones(rows), np.full(rows, np.nan)
         for question, least in self.least.items():
-            given = answers.get(question, np.full(rows, np.nan))
+            given = answers.get(question, nobody)
+            if question in self.nodes:
+                constant, factors = self.nodes[question]
+                given = constant + np.sum([by * answers.get(id, nobody) for id, by in factors.items()], axis=0)
             passes = np.where(np.isnan(given), np.nan, given >= least - _SAME)
             decided = np.where((decided == 0) | (passes == 0), 0.0, decided + passes - 1)
         return decided
@@ -94,7 +105,7 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
     """How often the panel, or the only judge, is wrong at a gate, by the majority of people."""
     who, rows = labelled.decider, len(labelled.ids)
     judged = gate.decide_at_gate(
-        {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
+        {id: labelled.answers[who, id] for id in gate.questions if (who, id) in labelled.answers}, rows
     )
     persons = decide_gate_as_each_rater(labelled, gate)
     people = find_people_majority(persons)
@@ -133,7 +144,7 @@ def decide_gate_by_people(labelled: LabelledOutputs, gate: TrustGate) -> list[bo
 def decide_gate_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
     """A row for each rater: 1 where they pass the output, 0 where they fail it, NaN where they did not say."""
     answers = (
-        {id: labelled.people[id][row] for id in gate.least if id in labelled.people}
+        {id: labelled.people[id][row] for id in gate.questions if id in labelled.people}
         for row in range(len(labelled.raters))
     )
     return np.stack([gate.decide_at_gate(one, len(labelled.ids)) for one in answers])

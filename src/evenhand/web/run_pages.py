@@ -43,6 +43,7 @@ from evenhand.workflows.run_samples import (
 )
 from evenhand.workflows.runs import UserRunListing, find_run_listing, load_run_head
 from evenhand.workflows.service_runs import resume_service_run, stop_service_run, view_service_run
+from evenhand.workflows.what_if import can_ask_what_if
 
 router = APIRouter(route_class=WorkbenchRoute)
 EVALS_PER_PAGE = 10
@@ -142,6 +143,7 @@ def get_run_page(
     if following and following.is_requested:
         shown["decision"] = {**shown["decision"], "next_step": "Press Resume to finish the run."}
     shown["following"] = following
+    shown["has_what_if"] = can_ask_what_if(store.find_run(id))
     return render_page(request, "run.html.j2", **shown)
 
 

@@ -80,6 +80,7 @@ def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
     from evenhand.compare.shipping import grade_treatment_human_alignment
     from evenhand.runs.columns import load_run_columns
+    from evenhand.runs.stored_judgments import find_scoring_rubrics
     from evenhand.workflows.people_scale import encode_people_scale, measure_run_on_people_scale
     from evenhand.workflows.run_labels import load_kept_labels
 
@@ -87,7 +88,8 @@ def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
     labels = load_kept_labels(store, table)
     if not labels:
         return head
-    scaled = encode_people_scale(measure_run_on_people_scale(table, json.loads(run["setup"])["rubrics"], labels))
+    rubrics = find_scoring_rubrics(json.loads(run["setup"]))
+    scaled = encode_people_scale(measure_run_on_people_scale(table, rubrics, labels))
     badge = encode_decision_value(grade_treatment_human_alignment(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -79,14 +80,13 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         stored = asked.stored[one.name]
         changed = abs(one.value - stored) >= one.step / 2
         kinds.setdefault(one.kind, []).append(SimpleNamespace(given=one, stored=stored, changed=changed))
-    weights = [one for one in asked.controls if one.kind == "Weights"]
-    total = sum(one.value for one in weights)
     return {
         "run": {"id": asked.run},
         "name": asked.name,
         "rubric_name": asked.rubric.name,
         "kinds": kinds,
-        "weight_shares": [(one.name, one.label, format_percent_tenths(one.value / total)) for one in weights],
+        "weight_shares": list(_list_weight_shares([one for one in asked.controls if one.kind == "Weights"])),
+        "leaf_shares": asked.shares,
         "headline": describe_winner_on_page(found),
         "turned": found.winner_before != found.winner_after,
         "lead": _describe_lead_on_page(found),
@@ -100,6 +100,16 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         ],
         "beyond": asked.beyond,
     }
+
+
+def _list_weight_shares(weights: Sequence[Any]) -> Iterator[tuple[str, str, str]]:
+    """Each weight as a share of those that it stands beside: of the whole, or of one node of a tree."""
+    totals: dict[str, float] = {}
+    for one in weights:
+        beside = one.name.rpartition("-")[0]
+        totals[beside] = totals.get(beside, 0.0) + one.value
+    for one in weights:
+        yield one.name, one.label, format_percent_tenths(one.value / totals[one.name.rpartition("-")[0]])
 
 
 def describe_winner_on_page(found: Any) -> str:
@@ -121,10 +131,18 @@ def describe_winner_on_page(found: Any) -> str:
 def _describe_lead_on_page(found: Any) -> str:
     if found.lead is None:
         return ""
-    lead, low, high = found.lead
-    sure = "more" if low > 0 else "no more"
+    sure = "more" if found.lead[1] > 0 else "no more"
+    return (
+        f"Ahead of {found.second} by {_describe_lead_with_interval(found.lead)}: {sure} than the noise of the samples."
+    )
+
+
+def _describe_lead_with_interval(found: tuple[float, float, float]) -> str:
+    lead, low, high = found
     ends = f"95% interval {format_signed(low)} to {format_signed(high)}"
-    return f"Ahead of {found.second} by {format_number(lead)} ({ends}): {sure} than the noise of the samples."
+    if not (math.isfinite(low) and math.isfinite(high)):
+        ends = "too few samples for a 95% interval"
+    return f"{format_number(lead)} ({ends})"
 
 
 def _describe_counted_samples(found: Any) -> str:
@@ -140,14 +158,12 @@ def describe_composite_ranking(found: Any) -> str:
     """That the verdict goes by more than the rubric's score, and who is first by that; empty where it does not."""
     if found is None:
         return ""
-    of = f"by the composite of {word_layers(found.layers)}"
-    first = f"{of}, {found.first} is first"
+    first = f"{found.first} is first"
     if found.lead is not None:
-        lead, low, high = found.lead
-        ends = f"95% interval {format_signed(low)} to {format_signed(high)}"
-        first += f", ahead of {found.second} by {format_number(lead)} ({ends})"
-    stored = "" if found.changed else ", as stored"
-    return f"This page ranks by the rubric's score; the verdict of a run goes {first}{stored}."
+        first += f", ahead of {found.second} by {_describe_lead_with_interval(found.lead)}"
+    stored = "" if found.changed else " as it is stored"
+    goes_by = f"the verdict of a run goes by the composite of {word_layers(found.layers)}"
+    return f"This page ranks by the rubric's score; {goes_by}. By the composite{stored}, {first}."
 
 
 def _show_variant_on_page(one: Any) -> SimpleNamespace:
