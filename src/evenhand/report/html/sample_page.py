@@ -11,9 +11,21 @@ from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
 
-from evenhand.report.html.formats import format_page_duration, format_page_percent, format_page_signed_number
+from evenhand.report.html.formats import (
+    format_page_count,
+    format_page_duration,
+    format_page_percent,
+    format_page_signed_number,
+)
 from evenhand.report.html.page_file import list_page_yes_no_criteria
-from evenhand.wording import format_dollar_amount, format_figure, pluralize_count, word_criterion, word_layer
+from evenhand.wording import (
+    MISSING_DASH,
+    format_dollar_amount,
+    format_figure,
+    pluralize_count,
+    word_criterion,
+    word_layer,
+)
 
 SNIPPET_LENGTH = 140  # Characters of the input that a list shows.
 LARGE_MOVE = 1.0  # Points of the composite that are a reason to look.
@@ -156,6 +168,13 @@ def _list_page_column_numbers(one: Result) -> Iterator[tuple[str, str]]:
         yield "latency", format_page_duration(made["latency_ms"] / 1000) or ""
     if made.get("cost") is not None:
         yield "cost", format_dollar_amount(made["cost"])
+    if made.get("turns") is not None:
+        yield "turns", format_page_count(made["turns"]) or ""
+    tokens = [format_page_count(made.get(name)) for name in ("input_tokens", "output_tokens")]
+    if any(tokens):
+        yield "tokens", " + ".join(one or MISSING_DASH for one in tokens)
+    if made.get("author"):
+        yield "by", made["author"]
 
 
 def _group_judgments_on_page(
