@@ -32,7 +32,8 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
         "eval": "/evals?name=help-desk",
         "run": f"/runs/{last}",
         "sample": f"/runs/{last}/samples/0",
-        "compare": f"/compare?run={first}&run={stored.runs[1]}",
+        "compare": f"/compare?run={first}&run={stored.runs[1]}&variant=new&variant=new",
+        "compare which": f"/compare?run={first}&run={stored.runs[1]}",
         "judges": f"/judges?run={last}",
         "audit": f"/judges/audit?run={last}",
         "rubrics": "/rubrics",
@@ -193,16 +194,25 @@ def test_a_quote_leads_to_its_place_and_differences_are_marked(visitor: Visitor,
 
 
 def test_two_ticked_runs_are_compared(visitor: Visitor, stored: StoredRuns) -> None:
-    """A third tick takes the first away; runs that were not scored alike say so, and how to go on."""
+    """A third tick takes the first away, and of several variants none is compared before it is chosen; runs that were
+    not scored alike say so, and how to go on.
+    """
     seen = visitor.open("/evals?name=help-desk")
     boxes = [seen.page.locator(f"input[value='{run}']") for run in stored.runs]
     for box in (boxes[3], boxes[0], boxes[1]):
         box.check()
     expect(boxes[3]).not_to_be_checked()
     seen.page.get_by_role("button", name="Compare").click()
-    expect(seen.page.locator(".verdict").first).to_be_visible()
+    expect(seen.page.locator("h1")).to_have_text("Which variants?")
+    expect(seen.page.locator(".verdict")).to_have_count(0)
+    seen.page.get_by_label("Control").select_option("new")
+    seen.page.get_by_label("Treatment").select_option("new")
+    seen.page.get_by_role("button", name="Compare").click()
+    ends = [run[-6:] for run in stored.runs[:2]]
+    expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[1]}")
+    expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[0]}")
     assert seen.page.locator("section[id^=moved] tbody tr").count() == 4
-    refused = visitor.open(f"/compare?run={stored.runs[0]}&run={stored.runs[3]}")
+    refused = visitor.open(f"/compare?run={stored.runs[0]}&run={stored.runs[3]}&variant=new&variant=new")
     expect(refused.page.locator("h1")).to_have_text("This cannot be compared as it is")
     refused.page.get_by_label("Compare what was not scored alike").check()
     refused.page.get_by_role("button", name="Compare").click()
