@@ -116,6 +116,17 @@ class StoredRunRows:
         with self._read() as connection:
             return {(variant, state): count for variant, state, count in connection.execute(query)}
 
+    def count_samples_with_result(self, run: str) -> int:
+        """How many samples have a result, once for each repeat; a variant may still lack its own."""
+        pieces = select(RESULTS.c.position, RESULTS.c.repeat).where(RESULTS.c.run == run).distinct()
+        with self._read() as connection:
+            return int(connection.execute(select(func.count()).select_from(pieces.subquery())).scalar_one())
+
+    def find_last_result_moment(self, run: str) -> str | None:
+        """When the last result of a run was written; None where there is none."""
+        with self._read() as connection:
+            return connection.execute(select(func.max(RESULTS.c.at)).where(RESULTS.c.run == run)).scalar()
+
     def list_unscored_results(self, run: str, most: int) -> list[Row]:
         """Some results of a run that have no score."""
         without = (RESULTS.c.run == run) & (RESULTS.c.state != "scored")

@@ -32,7 +32,7 @@ from evenhand.runs.cascade_draw import StopRunOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_replies_unneeded_by_run
 from evenhand.runs.kept_texts import is_output_of_run_kept_raw
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.run_record import read_run_eval_record
+from evenhand.runs.run_record import add_pause_to_run_record, read_run_eval_record
 from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -65,6 +65,12 @@ def begin_run_progress_for_user(
         fresh=bool(json.loads(row["setup"]).get("fresh")),
         note="; ".join(filter(None, notes)),
     )
+
+
+def add_pause_of_resumed_run(store: Store, row: Row, now: str) -> Row:
+    """The row of a run with the time that nobody worked on it; one that was killed was left at its last result."""
+    left = row["ended"] or store.rows.find_last_result_moment(row["id"]) or row["started"]
+    return add_pause_to_run_record(row, left, now)
 
 
 def has_resumed_run_balanced_orders(row: Row) -> bool:
