@@ -25,6 +25,7 @@ from evenhand.store.service_store import delete_run_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 
 HEAD_COLUMNS = ("id", "name", "state", "started", "ended", "fingerprint", "holder", "imported")
+LARGEST_POSITION = 2**31 - 1  # That PostgreSQL keeps in the column.
 ROW_ORDERS = {
     SAMPLES: ("position",),
     RESULTS: ("position", "variant", "repeat"),
@@ -135,7 +136,9 @@ class StoredRunRows:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def _list_rows_at(self, table: Table, run: str, positions: Collection[int]) -> list[Row]:
-        some = (table.c.run == run) & table.c.position.in_(sorted(positions))
+        # What a column cannot hold is no position, and a database refuses to look for it.
+        known = sorted(position for position in positions if 0 <= position <= LARGEST_POSITION)
+        some = (table.c.run == run) & table.c.position.in_(known)
         query = select(table).where(some).order_by(*(table.c[name] for name in ROW_ORDERS[table]))
         with self._read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]
