@@ -150,14 +150,15 @@ def _choose_run_variant_for_user(one: _NamedRun, other: _NamedRun) -> str:
 
 def _name_user_runs_of_one_variant(first: _NamedRun, second: _NamedRun, variant: str) -> tuple[str, str]:
     """What sides are called whose variants have the same name: by their runs, and where those have others, by both."""
-    names = [_name_user_run_side(one, variant) for one in (first, second)]
-    if names[0] == names[1]:
-        # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
-        ends = first.run["id"].rpartition("-")[2], second.run["id"].rpartition("-")[2]
-        names = [f"run {end}" for end in ends] if ends[0] != ends[1] else [first.run["id"], second.run["id"]]
+    ours, theirs = (_name_user_run_side(one, variant) for one in (first, second))
+    if ours != theirs:
+        return ours, theirs
+    # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
+    ids = first.run["id"], second.run["id"]
+    ends = [id.rpartition("-")[2] for id in ids]
+    ours, theirs = (f"run {end}" for end in ends) if ends[0] != ends[1] else ids
     several = any(len(one.frame.variants) > 1 for one in (first, second))
-    ours, theirs = (f"{variant} in {name}" if several and name != variant else name for name in names)
-    return ours, theirs
+    return (f"{variant} in {ours}", f"{variant} in {theirs}") if several else (ours, theirs)
 
 
 def _name_user_run_side(one: _NamedRun, variant: str) -> str:
