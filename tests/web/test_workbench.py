@@ -18,11 +18,11 @@ from tests.web.watched_runs import HeldJudge, start_watched_run
 
 LARGEST_PAGE = 500_000
 WIDTHS = (400, 2560)
-SERIOUS = ("serious", "critical")
+NOTABLE = ("moderate", "serious", "critical")
 
 # Whether all can read it takes seconds a page: each kind of page here, all of them and all in the dark in `make soak`.
-READ_BY_ALL = ("runs", "run", "compare", "edit", "contest", "label", "what if")
-READ_IN_THE_DARK = ("sample", "what if")
+READ_BY_ALL = ("runs", "run", "repeats", "compare", "judges", "edit", "contest", "label", "what if", "docs")
+READ_IN_THE_DARK = ("sample", "what if", "docs")
 
 
 def list_pages(stored: StoredRuns) -> dict[str, str]:
@@ -32,6 +32,7 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
         "eval": "/evals?name=help-desk",
         "run": f"/runs/{last}",
         "sample": f"/runs/{last}/samples/0",
+        "repeats": f"/runs/{stored.hostile}/samples/0",
         "compare": f"/compare?run={first}&run={stored.runs[1]}&variant=new&variant=new",
         "compare which": f"/compare?run={first}&run={stored.runs[1]}",
         "judges": f"/judges?run={last}",
@@ -45,6 +46,7 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
         "sign in": "/sign-in",
         "label": f"/runs/{last}/label",
         "what if": f"/runs/{last}/what-if",
+        "docs": "/docs",
     }
 
 
@@ -60,7 +62,6 @@ def test_head_is_answered_as_get_without_the_body(workbench: str, stored: Stored
         "/assets/report.css",
         "/runs/nothing",
         "/nowhere",
-        "/docs",
         "/openapi.json",
         "/healthz",
         "/readyz",
@@ -78,18 +79,18 @@ def test_head_is_answered_as_get_without_the_body(workbench: str, stored: Stored
 
 
 def find_axe_troubles(seen: Opened, **options: Any) -> list[str]:
-    """What axe finds serious, with where it is."""
+    """What axe finds moderate or worse, with where it is."""
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
     if not seen.page.evaluate("'axe' in window"):
         seen.page.evaluate(Path(axe.AXE_FILE_PATH).read_text("utf-8") + "; undefined")
     settings = {"resultTypes": ["violations"], "iframes": False, **options}
     found = seen.page.evaluate("(settings) => axe.run(document, settings)", settings)
-    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"] if one["impact"] in SERIOUS]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"] if one["impact"] in NOTABLE]
 
 
 def test_every_page_is_sound(visitor: Visitor, stored: StoredRuns) -> None:
-    """No request elsewhere, nothing that the policy had to stop, nothing that axe calls serious in either theme, no
-    page that is wider than the screen or larger than half a megabyte.
+    """No request elsewhere, nothing that the policy had to stop, nothing that axe finds moderate or worse in
+    either theme, no page that is wider than the screen or larger than half a megabyte.
     """
     for name, path in list_pages(stored).items():
         seen = visitor.open(path, color_scheme="light")
@@ -102,7 +103,7 @@ def test_every_page_is_sound(visitor: Visitor, stored: StoredRuns) -> None:
                 wide.append(width)
         violations, troubles = seen.violations(), list(seen.troubles)
         light = find_axe_troubles(seen) if SOAK or name in READ_BY_ALL else []
-        seen.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        seen.page.emulate_media(color_scheme="dark")
         dark = find_axe_troubles(seen, runOnly=["color-contrast"]) if SOAK or name in READ_IN_THE_DARK else []
         visitor.leave()
 
