@@ -206,7 +206,7 @@ def test_headings_are_in_order_and_controls_have_names(reader: Reader) -> None:
 
 
 LEVELS = "(part) => [...part.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((one) => Number(one.tagName[1]))"
-NAMELESS = """[...document.querySelectorAll('input, select, button, a, [role=img], [role=region], [role=search]')]
+NAMELESS = """[...document.querySelectorAll('input, select, button, a, [role=img], [role=group], [role=search]')]
   .filter((one) => !(one.labels?.[0]?.textContent || one.textContent || one.getAttribute('aria-label') || '').trim())
   .map((one) => one.outerHTML)"""
 

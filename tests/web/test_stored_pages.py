@@ -157,3 +157,12 @@ def test_the_path_of_a_score_tells_each_number_once(client: TestClient, tmp_path
     assert "mean of layers" in page
     assert "layer mean" not in page
     assert not re.search(r"weighted mean [\d.]+ weighted mean", page)
+
+
+@pytest.mark.parametrize("position", ["3", "99999999999", "99999999999999999999", "-1"])
+def test_a_sample_that_is_not_there_is_not_found(client: TestClient, position: str) -> None:
+    """However large the number in the address is."""
+    keep_run(client.app.state.store, "20261116-090000-aaaaaa", {"output": [1.0] * 3})  # type: ignore[attr-defined]
+    page = client.get(f"/runs/20261116-090000-aaaaaa/samples/{position}")
+
+    assert (page.status_code, "go to the list of samples" in page.text) == (404, True)

@@ -260,12 +260,15 @@ def get_compare_page(
 ) -> Response:
     """Two runs held against each other, the older one as the control; what cannot be compared says why."""
     store = request.app.state.store
-    runs = [find_run_listing(store, one) for one in sorted(run or ())]
-    chosen = _choose_variants_for_page(runs, variant or [])
+    asked = [find_run_listing(store, one) for one in run or ()]
+    sides = sorted(zip(asked, [*(variant or []), *[""] * len(asked)], strict=False), key=lambda side: side[0].id)
+    runs, chosen = [one for one, _ in sides], _choose_variants_for_page(sides)
     shown: dict[str, Any] = {"runs": list(zip(runs, chosen, strict=True)), "force": force, "faults": (), "later": ""}
     shown["can_force"] = True
     if not 1 <= len(runs) <= 2:
         return render_page(request, "compare.html.j2", status=422, **{**shown, "faults": (NONE_NAMED,)}, compared=None)
+    if len(runs) == 2 and not all(chosen):
+        return render_page(request, "compare.html.j2", **shown, compared=None)
     if not whole and sum(one.samples or 0 for one in runs) > MOST_COMPARED_AT_ONCE:
         later = f"/compare?{request.url.query}&whole=true"
         return render_page(request, "compare.html.j2", **{**shown, "later": later}, compared=None)
@@ -287,12 +290,14 @@ def get_compare_page(
     return render_page(request, "compare.html.j2", **shown, **page, compared=found, link_to=link, run=run_shown)
 
 
-def _choose_variants_for_page(runs: list[UserRunListing], asked: list[str]) -> list[str]:
-    """The variant of each run: the one that was asked for, else its last one, which is what somebody would ship."""
-    named = [*asked, *([""] * len(runs))]
+def _choose_variants_for_page(sides: Sequence[tuple[UserRunListing, str]]) -> list[str]:
+    """The variant of each run, as `evenhand compare` chooses it; of several nobody named one of, none."""
+    chosen = [
+        want if want in one.variants else one.variants[0] if len(one.variants) == 1 else "" for one, want in sides
+    ]
     return [
-        want if want in one.variants else (one.variants[-1] if one.variants else "")
-        for one, want in zip(runs, named, strict=False)
+        name or next((other for other in chosen if other in one.variants), "")
+        for name, (one, _) in zip(chosen, sides, strict=True)
     ]
 
 

@@ -124,13 +124,7 @@ def _user_sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -
     if (first.run["id"], ours) == (second.run["id"], theirs):
         hint = "name two runs, or two variants: RUN:old RUN:new"
         raise InputError(Fault(f"run {first.run['id']} cannot be compared with itself", hint))
-    names = (
-        (ours, theirs) if ours != theirs else (_name_user_run_side(first, ours), _name_user_run_side(second, theirs))
-    )
-    if names[0] == names[1]:
-        # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
-        ends = first.run["id"].rpartition("-")[2], second.run["id"].rpartition("-")[2]
-        names = (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first.run["id"], second.run["id"])
+    names = (ours, theirs) if ours != theirs else _name_user_runs_of_one_variant(first, second, ours)
     return [
         UserRunSide(
             name=name,
@@ -153,6 +147,19 @@ def _choose_run_variant_for_user(one: _NamedRun, other: _NamedRun) -> str:
         return str(wanted)
     hint = f"say which: {', '.join(f'{one.asked}:{name}' for name in variants[:5])}"
     raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
+
+
+def _name_user_runs_of_one_variant(first: _NamedRun, second: _NamedRun, variant: str) -> tuple[str, str]:
+    """What sides are called whose variants have the same name: by their runs, and where those have others, by both."""
+    ours, theirs = (_name_user_run_side(one, variant) for one in (first, second))
+    if ours != theirs:
+        return ours, theirs
+    # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
+    ids = first.run["id"], second.run["id"]
+    ends = [id.rpartition("-")[2] for id in ids]
+    ours, theirs = (f"run {end}" for end in ends) if ends[0] != ends[1] else ids
+    several = any(len(one.frame.variants) > 1 for one in (first, second))
+    return (f"{variant} in {ours}", f"{variant} in {theirs}") if several else (ours, theirs)
 
 
 def _name_user_run_side(one: _NamedRun, variant: str) -> str:

@@ -25,7 +25,12 @@ from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
-from evenhand.runs.run_record import RunEvalRecord, evaluate_variant_in_run_records, read_run_eval_record
+from evenhand.runs.run_record import (
+    RunEvalRecord,
+    count_run_record_seconds,
+    evaluate_variant_in_run_records,
+    read_run_eval_record,
+)
 from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_composite, summarise_run_head
 from evenhand.scoring.scores import Consistency
 from evenhand.stats.multiple_tests import Looks
@@ -193,8 +198,7 @@ def _user_report_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: 
     """The run itself: when, how long, with what."""
     seconds = None
     if run["ended"] is not None:
-        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
-        seconds = round(spent.total_seconds(), 1)
+        seconds = round(count_run_record_seconds(run, datetime.fromisoformat(run["ended"])), 1)
     kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
     # The criteria on which each judge's scores were put on people's scale.
     maps = {one["name"]: list(one["maps"]) for one in setup.get("judges", ()) if one.get("maps")}

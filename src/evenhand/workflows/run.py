@@ -64,6 +64,7 @@ from evenhand.workflows.run_cascade import (
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     BALANCED_ORDERS,
+    add_pause_of_resumed_run,
     begin_run_progress_for_user,
     drop_replies_to_the_end,
     explain_stopped_run,
@@ -179,6 +180,7 @@ async def run(
         else:
             batch = bool(json.loads(row["setup"]).get("batch") if options.batch is None else options.batch)
             ways = _RunWays(watch, shared, options.fleet, batch)
+            row = add_pause_of_resumed_run(store, row, read_clock_for_user()) if goes_on else row
             ran = await _execute_run_for_user(store, row, setup, counted, ways, goes_on=goes_on)
         if options.labels is None or ran.state != "finished":
             return ran
@@ -282,7 +284,7 @@ async def _execute_run_for_user(
             setup = build_run_setup(eval, connections, counted.questions)
             samples = RecheckedSamples(eval.samples, counted)
             # A new one is held from its beginning.
-            hold = store.hold_run(row["id"], name_lock_process()) if goes_on else store.begin_run(row)
+            hold = store.hold_run(row["id"], name_lock_process(), row["setup"]) if goes_on else store.begin_run(row)
             stop_from_thread = partial(asyncio.get_running_loop().call_soon_threadsafe, course.stop_run)
             alive.enter_context(store.beat_for_run(hold, stop_from_thread))
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:

@@ -33,7 +33,11 @@ from evenhand.runs.cascade_draw import StopRunOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_replies_unneeded_by_run
 from evenhand.runs.kept_texts import is_output_of_run_kept_raw
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.run_record import find_run_record_by_digest, read_run_eval_record
+from evenhand.runs.run_record import (
+    add_pause_to_run_record,
+    find_run_record_by_digest,
+    read_run_eval_record,
+)
 from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -77,6 +81,12 @@ def find_run_to_resume(store: Store, name: str, digest: str, id: str | None) -> 
         what = f"run {id} was begun with another eval, or by another version of Evenhand"
         raise EvalError(Fault(what, "begin a new one"))
     return last
+
+
+def add_pause_of_resumed_run(store: Store, row: Row, now: str) -> Row:
+    """The row of a run with the time that nobody worked on it; one that was killed was left at its last result."""
+    left = row["ended"] or store.rows.find_last_result_moment(row["id"]) or row["started"]
+    return add_pause_to_run_record(row, left, now)
 
 
 def keep_orders_of_resumed_run(setup: RunSetup, row: Row) -> RunSetup:

@@ -214,15 +214,25 @@ def _build_page_score_fact(head: Mapping[str, Any]) -> PageKeyFact:
     if not known:
         return PageKeyFact(name, "–", "nothing was scored", "bad")
     on = f"on {format_page_scale(known[0][measure]['scale'])}"
-    if len(variants) == 2 and len(known) == 2:
-        old, new = sorted(known, key=lambda one: one["role"] != "control")
-        means = " → ".join(format_figure(one[measure]["mean"], one[measure]["scale"]) for one in (old, new))
-        return PageKeyFact(name, means, f"{old['name']} → {new['name']}, {on}")
-    best = next((one for one in known if one["name"] == head["decision"]["best"]), known[0])
-    shown = format_figure(best[measure]["mean"], best[measure]["scale"])
+    shown = _find_variants_of_verdict_on_page(head, known)
+    means = " → ".join(format_figure(one[measure]["mean"], one[measure]["scale"]) for one in shown)
     if len(variants) > 1:
-        return PageKeyFact(name, shown, f"{best['name']}, {on}")
-    return PageKeyFact(name, shown, f"{format_page_interval(best[measure]) or 'no interval'}, {on}")
+        return PageKeyFact(name, means, f"{' → '.join(one['name'] for one in shown)}, {on}")
+    return PageKeyFact(name, means, f"{format_page_interval(shown[0][measure]) or 'no interval'}, {on}")
+
+
+def _find_variants_of_verdict_on_page(
+    head: Mapping[str, Any], known: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """The control and the treatment that the headline is about, of those with a number."""
+    decision = head["decision"]
+    about = [one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]]
+    about.sort(key=lambda one: not (one.get("headline") or "").endswith(decision["headline"]))
+    if about:
+        names = [about[0]["control"], about[0]["treatment"]]
+    else:
+        names = [one["name"] for one in sorted(head["variants"], key=lambda one: one["role"] != "control")][:2]
+    return [one for name in names for one in known if one["name"] == name] or [known[0]]
 
 
 def _build_page_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[PageKeyFact]:

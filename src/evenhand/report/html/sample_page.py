@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
-from itertools import pairwise
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from evenhand.report.html.formats import format_page_duration, format_page_percent, format_page_signed_number
+from evenhand.report.html.formats import (
+    format_page_count,
+    format_page_duration,
+    format_page_percent,
+    format_page_signed_number,
+)
+from evenhand.report.html.marked_text import MarkedPiece, TextMark, find_differing_page_marks, split_page_text_at_marks
 from evenhand.report.html.page_file import list_page_yes_no_criteria
-from evenhand.wording import format_dollar_amount, format_figure, pluralize_count, word_criterion, word_layer
+from evenhand.wording import (
+    MISSING_DASH,
+    format_dollar_amount,
+    format_figure,
+    pluralize_count,
+    word_criterion,
+    word_layer,
+)
 
 SNIPPET_LENGTH = 140  # Characters of the input that a list shows.
 LARGE_MOVE = 1.0  # Points of the composite that are a reason to look.
@@ -156,6 +165,13 @@ def _list_page_column_numbers(one: Result) -> Iterator[tuple[str, str]]:
         yield "latency", format_page_duration(made["latency_ms"] / 1000) or ""
     if made.get("cost") is not None:
         yield "cost", format_dollar_amount(made["cost"])
+    if made.get("turns") is not None:
+        yield "turns", format_page_count(made["turns"]) or ""
+    tokens = [format_page_count(made.get(name)) for name in ("input_tokens", "output_tokens")]
+    if any(tokens):
+        yield "tokens", " + ".join(one or MISSING_DASH for one in tokens)
+    if made.get("author"):
+        yield "by", made["author"]
 
 
 def _group_judgments_on_page(
@@ -227,77 +243,3 @@ def _build_score_path_on_page(one: Result) -> Iterator[SimpleNamespace]:
 def _make_score_path_stop_on_page(kind: str, name: str, **more: Any) -> SimpleNamespace:
     empty: dict[str, Any] = {"parts": [], "steps": [], "step": None, "value": "", "says": ""}
     return SimpleNamespace(kind=kind, name=name, **{**empty, **more})
-
-
-MOST_COMPARED_TOKENS = 2_000  # Words of each text, else lines; comparing takes time that grows with their product.
-LONGEST_SHOWN_TEXT = 60_000  # Characters of one output; a page stays small.
-_WORDS = re.compile(r"\w+\s*|[^\w\s]\s*|\s+")
-_LINES = re.compile(r"[^\n]*\n?")
-
-
-@dataclass(frozen=True, slots=True)
-class TextMark:
-    """A stretch of a text, in characters; without both ends it is nowhere."""
-
-    start: int | None
-    end: int | None
-    kind: str
-    by: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedPiece:
-    """A piece of a text between two ends of marks, with all marks that lie over it."""
-
-    text: str
-    start: int
-    kinds: tuple[str, ...] = ()
-    by: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """Its name within the text."""
-        return f"at{self.start}"
-
-
-def split_page_text_at_marks(text: str, marks: Iterable[TextMark]) -> list[MarkedPiece]:
-    """The pieces of a text in order; what is beyond the longest that is shown is left out, and said so."""
-    shown = text[:LONGEST_SHOWN_TEXT]
-    placed = [
-        (max(0, one.start), min(one.end, len(shown)), one)
-        for one in marks
-        if one.start is not None and one.end is not None and max(0, one.start) < min(one.end, len(shown))
-    ]
-    cuts = sorted({0, len(shown), *(end for start, stop, _ in placed for end in (start, stop))})
-    pieces = []
-    for start, end in pairwise(cuts):
-        over = [one for first, last, one in placed if first <= start and end <= last]
-        kinds, by = (tuple(dict.fromkeys(values)) for values in ([one.kind for one in over], [one.by for one in over]))
-        pieces.append(MarkedPiece(text=shown[start:end], start=start, kinds=kinds, by=tuple(filter(None, by))))
-    if len(text) > len(shown):
-        rest = f"\n… {len(text) - len(shown):,} more characters"
-        pieces.append(MarkedPiece(text=rest, start=len(shown)))
-    return pieces
-
-
-def find_differing_page_marks(text: str, other: str) -> list[TextMark]:
-    """The stretches of a text that another one has not: word by word, of long texts line by line."""
-    if text == other:
-        return []
-    for tokens in (_WORDS, _LINES):
-        ours, theirs = tokens.findall(text), tokens.findall(other)
-        if len(ours) <= MOST_COMPARED_TOKENS and len(theirs) <= MOST_COMPARED_TOKENS:
-            return list(_mark_unshared_page_words(ours, theirs))
-    return []
-
-
-def _mark_unshared_page_words(ours: list[str], theirs: list[str]) -> Iterator[TextMark]:
-    starts = [0]
-    for token in ours:
-        starts.append(starts[-1] + len(token))
-    same = SequenceMatcher(None, theirs, ours, autojunk=False).get_matching_blocks()
-    at = 0
-    for block in same:
-        if block.b > at:
-            yield TextMark(starts[at], starts[block.b], "differs")
-        at = block.b + block.size
