@@ -10,9 +10,8 @@ import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.labels import UNEQUAL_CHANCES, describe_label_binding
-from evenhand.calibrate.trust import (
-    DecisionErrors,
-    GateTrust,
+from evenhand.calibrate.trust import DecisionErrors, GateTrust
+from evenhand.calibrate.trust_phrases import (
     list_gate_error_lines,
     phrase_trust_answer,
     phrase_trust_in_direction,
