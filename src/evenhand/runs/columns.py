@@ -241,7 +241,7 @@ def _list_result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> 
             while key in found:
                 key = (*key, "again")
             found[key] = number_statement_answer(one["exact"])
-    if content["output"] and (author := content["output"]["author"]):
+    if content["output"] and (author := content["output"].get("author")):  # Earlier versions did not keep it.
         found["authors", author] = 1
     for judge, seat in content.get("seats", {}).items():
         found["seats", judge] = seat
