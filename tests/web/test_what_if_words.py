@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
 from evenhand import Eval, run_sync
@@ -17,8 +19,10 @@ from evenhand.testing import scripted_judge
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.sensitivity import measure_run_sensitivity
 from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run
+from tests.web.browsing import Visitor
+from tests.web.stored_runs import StoredRuns
 
-TEN = {
+TEN: dict[str, Any] = {
     "name": "ten",
     "scale": {"min": 1, "max": 10},
     "criteria": [{"id": "depth", "asks": "Is it deep?"}, {"id": "brevity", "asks": "Is it short?"}],
@@ -190,3 +194,35 @@ def test_a_run_that_cannot_be_asked_offers_no_link_and_leads_back(client: TestCl
     assert refused.status_code == 422
     assert "a rubric whose method scores each output" in refused.text
     assert f'<a href="/runs/{judged}">Back to the run</a>' in refused.text
+
+
+def test_shares_of_twelve_grades_fit_the_page(visitor: Visitor, stored: StoredRuns) -> None:
+    """They stood on one line that ended at C+; without verdicts there was a column of “– → –”."""
+    criteria = [{**one, "weight": 0.5} for one in TEN["criteria"]]
+    outputs = [f"depth={one} brevity={other}" for one in range(1, 11) for other in range(1, 11)]
+    samples = [{"id": f"s{at}", "input": "?", "outputs": {"old": one, "new": one}} for at, one in enumerate(outputs)]
+    eval = Eval(
+        name="graded",
+        samples=samples,
+        rubric={"name": "graded", "method": "judge-skill", "criteria": criteria},
+        judges=[ReadingJudge()],
+    )
+    run = run_sync(eval, options=RunOptions(place=stored.place)).id
+    page = visitor.open(f"/runs/{run}/what-if?weight-0=0.2", viewport={"width": 1280, "height": 900}).page
+    table = page.locator("[aria-label=Variants]")
+
+    assert len(re.findall("%", table.locator("td").last.inner_text())) > 12
+    assert table.evaluate("one => one.scrollWidth <= one.clientWidth")
+    expect(page.locator("[aria-label='Outputs that change most'] th")).to_have_text(
+        ["Sample", "Variant", "Stored", "What if"]
+    )
+
+
+def test_without_verdicts_and_grades_there_is_no_column_for_them(tmp_path: Path) -> None:
+    """An empty column says that something is missing."""
+    plain = {"name": "plain", "method": "tree", "criteria": PARTS["criteria"]}
+
+    page = asked_about(tmp_path, {"old": ["x=1 y=0 z=0"] * 3, "new": ["x=0 y=1 z=0"] * 3}, plain, {"weight-0": "5"})
+
+    assert page["flips"]
+    assert (page["has_shares"], page["has_verdicts"]) == (False, False)

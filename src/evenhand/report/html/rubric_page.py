@@ -99,6 +99,8 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
             for one, id, position in zip(found.flips, asked.samples, asked.positions, strict=True)
         ],
         "beyond": asked.beyond,
+        "has_shares": any(one.verdicts or one.grades for one in found.variants),
+        "has_verdicts": any(one.verdict_before or one.verdict_after for one in found.flips),
     }
 
 
@@ -167,7 +169,8 @@ def describe_composite_ranking(found: Any) -> str:
 
 
 def _show_variant_on_page(one: Any) -> SimpleNamespace:
-    shares = {**one.verdicts, **one.grades}
+    grades = {name: share for name, share in one.grades.items() if share[0] or share[1]}  # Of twelve, few are given.
+    shares = {**one.verdicts, **grades}
     known = one.before is not None and one.after is not None
     return SimpleNamespace(
         given=one,
