@@ -82,9 +82,11 @@ def test_what_an_assertion_should_not_have_found_is_marked_as_amiss() -> None:
         "context": "",
         "cluster": None,
         "metadata": {},
+        "tags": [],
     }
     head = {"run": {}, "variants": [{"name": "new", "role": "only"}], "eval": {"rubrics": []}}
-    [[column]] = build_sample_page(head, {**sample, "results": [result]})["repeats"]
+    [shown] = build_sample_page(head, {**sample, "results": [result]})["repeats"]
+    [column] = shown.columns
 
     assert [(piece.text, piece.kinds) for piece in column.pieces if piece.kinds] == [
         ("page", ("found",)), ("Orders", ("amiss",)),

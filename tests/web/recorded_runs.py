@@ -44,7 +44,11 @@ class FailingJudge:
         text = request.about.texts["output"]
         if "refused" in text:
             raise RefusedError(f"{self.name}: no such model")
-        return await scripted_judge({"page": "Orders" in text, "tone": 1 + len(text) % 10}, name=self.name).ask(request)
+        return await scripted_judge(self.score(text), name=self.name).ask(request)
+
+    def score(self, text: str) -> dict[str, Any]:
+        """What it thinks of an output."""
+        return {"page": "Orders" in text, "tone": 1 + len(text) % 10}
 
 
 def build_recorded_eval() -> Eval:

@@ -136,6 +136,7 @@ def _build_report_result(
         **_build_reported_content(content),
         **({"preferences": content["preferences"]} if "preferences" in content else {}),
         **({"own_rubric": content["own_rubric"]} if "own_rubric" in content else {}),
+        **({"cascade": _build_reported_cascade(content)} if content.get("cascade") else {}),
         "calls": [_build_report_call(known[key]) for key in content["calls"] if key in known],
     }
 
@@ -146,6 +147,17 @@ def _build_reported_content(content: Mapping[str, Any]) -> ReportSampleJson:
     if made is not None and made["cost"] is not None:
         made = {**made, "cost": float(read_kept_amount(made["cost"]))}
     return {"output": made, **{name: content[name] for name in KEPT_FIELDS}}
+
+
+def _build_reported_cascade(content: Mapping[str, Any]) -> ReportSampleJson:
+    """Which judge of a cascade decided, whether the sample was passed on and why, and what the cheap one gave."""
+    path = content["cascade"]
+    return {
+        "decided_by": content["decided_by"],
+        "by_strong": path["by_strong"],
+        "passed_on": path["passed_on"],
+        "cheap_score": _report_score_to_float(path["cheap_score"]),
+    }
 
 
 def _build_report_call(row: StoredReportRow) -> ReportSampleJson:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -134,6 +134,7 @@ def get_run_page(
     shown["samples_page"] = {
         "listed": listed,
         "orders": name_page_orders(shown["variants"]),
+        "states": {name: word for name, word in SAMPLE_STATES.items() if name in _list_page_states(shown, state)},
         "in_order": link_page_order(order),
         "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
         "page": page,
@@ -218,6 +219,27 @@ def name_page_orders(variants: Sequence[object]) -> dict[SampleOrder, str]:
     """What each order is called; of several variants, only what may be shipped is put in order."""
     lowest = "lowest composite" if len(variants) == 1 else "lowest composite of a treatment"
     return {**SAMPLE_ORDERS, "lowest": lowest}
+
+
+SAMPLE_STATES: dict[SampleState, str] = {
+    "": "all",
+    "gate": "failed a gate",
+    "unscored": "without a score",
+    "flagged": "flagged by a guard",
+    "fail": "verdict fail",
+    "borderline": "verdict borderline",
+    "pass": "verdict pass",
+}
+
+
+VERDICTS: frozenset[str] = frozenset({"fail", "borderline", "pass"})
+
+
+def _list_page_states(head: Mapping[str, Any], asked: SampleState) -> frozenset[str]:
+    """What samples can be shown by: verdicts where the method gives some, findings where guards looked."""
+    given = {word for one in head["variants"] for word, count in one["verdicts"].items() if count}
+    verdicts = VERDICTS if given & VERDICTS else frozenset()
+    return verdicts | {"", "gate", "unscored", asked, *(["flagged"] if head["eval"]["guards"] else [])}
 
 
 def link_page_order(order: SampleOrder) -> str:

@@ -38,7 +38,7 @@ from evenhand.contest.play import (
 from evenhand.contest.record import encode_contest_dimensions
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
-from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.errors import ContestError, EvenhandError, Fault, StoreError
 from evenhand.files.methods import load_shipped_method_file
 from evenhand.guards.personal_data import mask_data, mask_personal_data
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
@@ -201,7 +201,8 @@ async def play_stored_contest(
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
         by_hand = isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
-        why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
+        told = str(error) if isinstance(error, EvenhandError) else f"{type(error).__name__}: {error}"
+        why = "it was stopped by hand" if by_hand else told
         raise
     finally:
         newly = log.state.released is not None and not paid_before

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -75,7 +77,7 @@ SAMPLE_FILTERS: dict[str, Callable[..., Any]] = {
 def build_sample_page(head: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
     """All that the template of a sample is given."""
     roles = {one["name"]: one["role"] for one in head["variants"]}
-    yes_no = list_page_yes_no_criteria(head["eval"]["rubrics"])
+    rubric = _find_page_questions(head["eval"]["rubrics"], sample["tags"])
     asked = [("Input", sample["messages"] or sample["input"]), ("Reference", sample["reference"])]
     asked += [("Context", sample["context"])]
     facts = {**({"cluster": sample["cluster"]} if sample["cluster"] is not None else {}), **(sample["metadata"] or {})}
@@ -84,50 +86,113 @@ def build_sample_page(head: Mapping[str, Any], sample: Mapping[str, Any]) -> dic
         "sample": sample,
         "asked": [(name, value) for name, value in asked if value],
         "facts": [(name, write_page_value(value)) for name, value in facts.items()],
-        "repeats": list(_build_repeats_on_page(sample["results"], roles, yes_no)),
+        "repeats": list(_build_repeats_on_page(sample["results"], roles, rubric)),
     }
 
 
+@dataclass(frozen=True, slots=True)
+class PageQuestions:
+    """What criteria ask, by id, and which of them are answered by yes or no."""
+
+    asks: Mapping[str, str]
+    yes_no: Sequence[str]
+
+    def word_value(self, id: str, value: float | None) -> str:
+        """What a criterion came to."""
+        if value in (0, 1) and (isinstance(value, bool) or id in self.yes_no):
+            return "yes" if value else "no"
+        return format_figure(value)
+
+
+def _find_page_questions(rubrics: Sequence[dict[str, Any]], tags: Sequence[str]) -> PageQuestions:
+    """The questions of a sample: where rubrics are for tags, those of its own tags come before those for all."""
+    nearest = sorted(
+        rubrics, key=lambda one: 0 if {*one.get("tags", ())} & {*tags} else 1 if not one.get("tags") else 2
+    )
+    parts = [part for one in nearest for part in (*one["criteria"], *one.get("statements", ()))]
+    asks = {part["id"]: part.get("asks") or "" for part in reversed(parts)}
+    return PageQuestions(asks, list_page_yes_no_criteria(list(rubrics)))
+
+
 def _build_repeats_on_page(
-    results: Sequence[Result], roles: Mapping[str, str], yes_no: Sequence[str]
-) -> Iterator[list[SimpleNamespace]]:
-    """For each repeat the variants side by side, with what differs from the control marked."""
+    results: Sequence[Result], roles: Mapping[str, str], rubric: PageQuestions
+) -> Iterator[SimpleNamespace]:
+    """For each repeat the variants side by side, with what they do not share with the control marked."""
     for number in sorted({one["repeat"] for one in results}):
         own = [one for one in results if one["repeat"] == number]
         control = next((one for one in own if roles.get(one["variant"]) == "control"), own[0])
-        yield [
-            _build_sample_page_column(
-                one, _find_compared_output_for_page(one, control, own), roles.get(one["variant"], ""), yes_no
-            )
-            for one in own
-        ]
+        rest = [one for one in own if one is not control]
+        yield SimpleNamespace(
+            columns=[
+                _build_sample_page_column(
+                    one, rest if one is control else [control], roles.get(one["variant"], ""), rubric
+                )
+                for one in own
+            ],
+            replies=_list_pair_replies_on_page(own),
+        )
 
 
-def _find_compared_output_for_page(one: Result, control: Result, own: Sequence[Result]) -> Result | None:
-    """What an output is held against: the control, and, of two, the other one."""
-    if one is not control:
-        return control
-    return next((other for other in own if other is not control), None) if len(own) == 2 else None
-
-
-def _build_sample_page_column(one: Result, other: Result | None, role: str, yes_no: Sequence[str]) -> SimpleNamespace:
+def _build_sample_page_column(
+    one: Result, others: Sequence[Result], role: str, rubric: PageQuestions
+) -> SimpleNamespace:
     made = one["output"] or {}
     text = made.get("text") or ""
     marks = list(_list_page_output_marks(one))
-    if other is not None and (other["output"] or {}).get("text"):
-        marks += find_differing_page_marks(text, other["output"]["text"])
+    for other in others:
+        if (other["output"] or {}).get("text"):
+            marks += find_differing_page_marks(text, other["output"]["text"])
     pieces = split_page_text_at_marks(text, marks)
     return SimpleNamespace(
         result=one,
         role=role,
         word=one["verdict"] if one["state"] == "scored" else one["state"],
         numbers=list(_list_page_column_numbers(one)),
+        decided=_describe_cascade_on_page(one.get("cascade")),
         pieces=pieces,
         kinds=[kind for kind in MARK_WORDS if any(kind in piece.kinds for piece in pieces)],
         trace=made.get("trace") or [],
-        criteria=list(_group_judgments_on_page(one, pieces, yes_no)),
-        path=list(_build_score_path_on_page(one)),
+        criteria=list(_group_judgments_on_page(one, pieces, rubric)),
+        preferences=one.get("preferences") or (),
+        path=list(_build_score_path_on_page(one, rubric)),
     )
+
+
+WHY_PASSED_ON = {"near": "it is near a threshold", "drawn": "it was drawn at random"}
+
+
+def _describe_cascade_on_page(cascade: Mapping[str, Any] | None) -> str:
+    """Which judge of a cascade decided, and why it was that one."""
+    if cascade is None:
+        return ""
+    why = WHY_PASSED_ON.get(cascade["passed_on"], "")
+    if not why:
+        return f"Decided by the cheap judge, {cascade['decided_by']}: the sample was not passed on."
+    if not cascade["by_strong"]:
+        return f"Decided by the cheap judge, {cascade['decided_by']}: passed on, as {why}, but without an answer."
+    gave = "no score" if cascade["cheap_score"] is None else format_figure(cascade["cheap_score"])
+    return f"Decided by the strong judge, {cascade['decided_by']}: {why}. The cheap judge gave {gave}."
+
+
+def _list_pair_replies_on_page(own: Sequence[Result]) -> list[tuple[str, Mapping[str, Any]]]:
+    """The replies of judges that compared outputs, which are those of all variants, each with the order it is about.
+
+    Judges are asked about one pair after the other, in both orders; where more or fewer replies came, none is named.
+    """
+    pairs = [one for result in own for one in result.get("preferences") or () if not one.get("gate")]
+    if not pairs:
+        return []
+    places = {one["variant"]: place for place, one in enumerate(own)}
+    pairs.sort(key=lambda one: (places.get(one["first"], 0), places.get(one["second"], 0)))
+    calls = max((one["calls"] for one in own), key=len)
+    named: dict[str, list[str]] = {}
+    for one in pairs:
+        named.setdefault(one["judge"], []).extend(
+            (f"{one['first']} first, then {one['second']}", f"{one['second']} first, then {one['first']}")
+        )
+    asked = Counter(call["judge"] for call in calls)
+    orders = {judge: iter(several) for judge, several in named.items() if asked[judge] == len(several)}
+    return [(next(orders[call["judge"]]) if call["judge"] in orders else "", call) for call in calls]
 
 
 MARK_WORDS = {
@@ -175,19 +240,22 @@ def _list_page_column_numbers(one: Result) -> Iterator[tuple[str, str]]:
 
 
 def _group_judgments_on_page(
-    one: Result, pieces: Sequence[MarkedPiece], yes_no: Sequence[str]
-) -> Iterator[tuple[str, list[SimpleNamespace]]]:
+    one: Result, pieces: Sequence[MarkedPiece], rubric: PageQuestions
+) -> Iterator[tuple[str, str, list[SimpleNamespace]]]:
     """Judgments by criterion, so that judges who looked at the same thing stand together."""
     places = {piece.start: piece.id for piece in pieces if piece.kinds}
     several = one["judgments"] or ()
+    own_rubric = one.get("own_rubric") or ""
+    brought = f"{own_rubric.removeprefix('sample:')}." if own_rubric.startswith("sample:") else ""
     for criterion in dict.fromkeys(each["criterion"] for each in several):
         own = [each for each in several if each["criterion"] == criterion]
         yield (
             word_criterion(criterion),
+            rubric.asks.get(f"{brought}{criterion}", ""),
             [
                 SimpleNamespace(
                     given=each,
-                    score=_word_score_on_page(each, one.get("own_rubric") or "", yes_no),
+                    score=_word_score_on_page(each, f"{brought}{criterion}", rubric),
                     quotes=[(quote["text"], places.get(quote["start"])) for quote in each["evidence"] or ()],
                 )
                 for each in own
@@ -195,17 +263,13 @@ def _group_judgments_on_page(
         )
 
 
-def _word_score_on_page(judgment: Mapping[str, Any], own_rubric: str, yes_no: Sequence[str]) -> str:
+def _word_score_on_page(judgment: Mapping[str, Any], id: str, rubric: PageQuestions) -> str:
     if judgment["score"] is None:
         return "no score"
-    brought = own_rubric.removeprefix("sample:") if own_rubric.startswith("sample:") else ""
-    id = f"{brought}.{judgment['criterion']}" if brought else judgment["criterion"]
-    if id in yes_no and judgment["score"] in (0, 1):
-        return "yes" if judgment["score"] else "no"
-    return " ".join(filter(None, (format_figure(judgment["score"]), judgment.get("band"))))
+    return " ".join(filter(None, (rubric.word_value(id, judgment["score"]), judgment.get("band"))))
 
 
-def _build_score_path_on_page(one: Result) -> Iterator[SimpleNamespace]:
+def _build_score_path_on_page(one: Result, rubric: PageQuestions) -> Iterator[SimpleNamespace]:
     """The way from criteria to verdict: what went in, each step that moved the number, what was decided."""
     card = one["scorecard"]
     if card is None and not one["composite_steps"]:
@@ -214,7 +278,7 @@ def _build_score_path_on_page(one: Result) -> Iterator[SimpleNamespace]:
         yield _make_score_path_stop_on_page(
             "criteria",
             "Criteria",
-            parts=[(word_criterion(id), format_figure(value)) for id, value in card["criteria"].items()],
+            parts=[(word_criterion(id), rubric.word_value(id, value)) for id, value in card["criteria"].items()],
         )
         reviews = card["reviews"] or ()
         if len(reviews) > 1:
