@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from evenhand.report.untrusted_text import escape_hiding_page_characters
+from evenhand.report.untrusted_text import escape_hiding_report_characters
 from tests.report.browser import Reader
 from tests.report.example import HOSTILE, head, hostile_head, hostile_samples, samples
 from tests.report.results import QUOTES, Data
@@ -18,7 +18,7 @@ def test_hostile_texts_are_shown_and_do_nothing(reader: Reader) -> None:
 
     shown = [seen.page.evaluate(OUTPUT, position) for position in range(len(HOSTILE))]
 
-    assert shown == [escape_hiding_page_characters(text) for text in HOSTILE]
+    assert shown == [escape_hiding_report_characters(text) for text in HOSTILE]
     assert seen.page.locator("img, iframe, object, embed, meta[http-equiv=refresh], body style").count() == 0
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert (seen.troubles, seen.violations()) == ([], [])

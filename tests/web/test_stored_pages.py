@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from evenhand import run_sync
 from evenhand.errors import InputError
-from evenhand.report.html.judge_page import build_judge_page
+from evenhand.report.html.judge_page import build_judge_report_page
 from evenhand.store.store import Store
 from evenhand.web.run_pages import name_page_orders
 from evenhand.workflows.history import list_eval_trends
@@ -147,7 +147,7 @@ def test_bars_of_judges_stand_on_an_axis_in_their_units() -> None:
 def draw_bars_of(seconds: dict[str, float]) -> list[Any]:
     judge = {"name": "a", "cost": None, "seconds": seconds, "calls": 1, "cached": 0, "heuristic": False}
     judge |= {"failed": 0, "abstained": 0, "tokens": None, "attempts": 1, "unreadable": 0}
-    found: list[Any] = build_judge_page({**head(), "judges": [{**head()["judges"][0], **judge}]})["bars"]
+    found: list[Any] = build_judge_report_page({**head(), "judges": [{**head()["judges"][0], **judge}]})["bars"]
     return found
 
 

@@ -20,8 +20,8 @@ from evenhand.files.rubric_writing import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.models.requests import Reply, Request
-from evenhand.report.html.rubric_page import build_what_if_page
-from evenhand.report.html.run_page import build_run_page
+from evenhand.report.html.rubric_page import build_what_if_report_page
+from evenhand.report.html.run_page import build_run_report_page
 from evenhand.runs.columns import load_run_columns
 from evenhand.runs.stored_judgments import restore_run_rubric
 from evenhand.scoring.scores import to_scoring_fingerprint_data
@@ -284,11 +284,11 @@ def test_a_first_verdict_is_no_flip(tmp_path: Path) -> None:
     place = tmp_path / "store"
     run = run_sync(build_two_minds(WITHOUT_VERDICTS), options=RunOptions(place=place)).id
     with Store.open(place, {}) as store:
-        stored = build_what_if_page(ask_what_if_of_run(store, run))
-        gated = build_what_if_page(ask_what_if_of_run(store, run, {"gate-0": "5"}))
+        stored = build_what_if_report_page(ask_what_if_of_run(store, run))
+        gated = build_what_if_report_page(ask_what_if_of_run(store, run, {"gate-0": "5"}))
         trend = load_eval_history_trend(store, "two-minds").points
         progress = measure_labelling_progress(store, run, "ada")
-        shown = build_run_page(load_run_head(store, run))
+        shown = build_run_report_page(load_run_head(store, run))
 
     assert stored["flipped"] == "Of 12 outputs, 0 scores move, and 0 verdicts flip."
     assert gated["flipped"] == "Of 12 outputs, 0 scores move, and 12 outputs get a verdict for the first time."

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from evenhand import Eval, run_sync
 from evenhand.models.requests import Reply, Request
-from evenhand.report.html.rubric_page import build_what_if_page
+from evenhand.report.html.rubric_page import build_what_if_report_page
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
 from evenhand.workflows.run import RunOptions
@@ -67,7 +67,7 @@ def asked_about(
         options=RunOptions(place=place),
     ).id
     store = Store.open(place, {})
-    return {**build_what_if_page(ask_what_if_of_run(store, run, changed)), "store": store, "id": run}
+    return {**build_what_if_report_page(ask_what_if_of_run(store, run, changed)), "store": store, "id": run}
 
 
 def spell(*scores: int | None) -> list[str]:

@@ -73,11 +73,11 @@ def compare_command(
 
 
 def _write_comparison_file(found: CompareResult, output: str) -> None:
-    from evenhand.report.html.comparison_page import write_comparison_page
+    from evenhand.report.html.comparison_page import write_comparison_report_page
     from evenhand.workflows.run_samples import load_moved_samples
 
     with open_output_option(output) as stream:
-        write_comparison_page(found.to_json(), load_moved_samples(found), stream)
+        write_comparison_report_page(found.to_json(), load_moved_samples(found), stream)
     print_message(f"written: {escape_terminal_text(output)}", err=True)
 
 

@@ -24,7 +24,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_report_layers,
 )
-from evenhand.report.untrusted_text import escape_hiding_page_characters, fold_to_report_line
+from evenhand.report.untrusted_text import escape_hiding_report_characters, fold_to_report_line
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def _fold_report_part(text: object, most: int) -> str:
 
 
 def _render(text: object, most: int = LONGEST_SENTENCE_TEXT) -> str:
-    return escape(escape_hiding_page_characters(_fold_report_part(text, most)))
+    return escape(escape_hiding_report_characters(_fold_report_part(text, most)))
 
 
 def _render_report_cell(text: object, tag: str, at: int) -> str:

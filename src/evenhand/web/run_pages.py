@@ -12,10 +12,10 @@ from fastapi.responses import EventSourceResponse, RedirectResponse
 from fastapi.sse import ServerSentEvent
 
 from evenhand.errors import InputError, StoreError
-from evenhand.report.html.comparison_page import build_comparison_page
-from evenhand.report.html.judge_page import build_audit_section, build_judge_page
-from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_page
-from evenhand.report.html.sample_page import MARK_WORDS, build_sample_page
+from evenhand.report.html.comparison_page import build_comparison_report_page
+from evenhand.report.html.judge_page import build_audit_section, build_judge_report_page
+from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_report_page
+from evenhand.report.html.sample_page import MARK_WORDS, build_sample_report_page
 from evenhand.report.html.score_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.service.problems import find_http_problem
@@ -127,7 +127,7 @@ def get_run_page(
     asked = SampleQuestion(
         search=search, state=state, order=order, skip=(page - 1) * SAMPLES_PER_PAGE, most=SAMPLES_PER_PAGE
     )
-    shown = build_run_page(load_run_head(store, id))
+    shown = build_run_report_page(load_run_head(store, id))
     # The samples of a large run are ranked once, after the page is there.
     later = shown["run"]["samples"] > MOST_RANKED_AT_ONCE and not whole and not can_load_run_samples(store, id)
     listed = None if later else list_run_samples(store, id, asked)
@@ -255,7 +255,7 @@ def get_sample_page(
     store = request.app.state.store
     head, sample = load_run_sample(store, id, position)
     beside = load_sample_neighbours(store, id, position, order)
-    shown = build_sample_page(head, sample)
+    shown = build_sample_report_page(head, sample)
     return render_page(
         request,
         "sample.html.j2",
@@ -306,7 +306,7 @@ def get_compare_page(
             one["would_work"] = one["would_work"].removesuffix(FORCE_HINT)
         shown |= {"faults": faults, "can_force": can_force}
         return render_page(request, "compare.html.j2", status=422, **shown, compared=None)
-    page = build_comparison_page(found.to_json(), load_moved_samples(found))
+    page = build_comparison_report_page(found.to_json(), load_moved_samples(found))
     link = f"/runs/{quote_page_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
     run_shown = {"id": found.control.run["id"]}
     return render_page(request, "compare.html.j2", **shown, **page, compared=found, link_to=link, run=run_shown)
@@ -331,7 +331,7 @@ def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Respo
     if not run and not finished:
         return render_page(request, "judges_page.html.j2", finished=(), run=None)
     head = load_run_head(store, run or finished[0].id)
-    return render_page(request, "judges_page.html.j2", finished=finished, **build_judge_page(head))
+    return render_page(request, "judges_page.html.j2", finished=finished, **build_judge_report_page(head))
 
 
 @router.get("/judges/audit")

@@ -39,7 +39,7 @@ class MarkedPiece:
         return f"at{self.start}"
 
 
-def split_page_text_at_marks(text: str, marks: Iterable[TextMark]) -> list[MarkedPiece]:
+def split_report_text_at_marks(text: str, marks: Iterable[TextMark]) -> list[MarkedPiece]:
     """The pieces of a text in order; what is beyond the longest that is shown is left out, and said so."""
     shown = text[:LONGEST_SHOWN_TEXT]
     placed = [
@@ -59,18 +59,18 @@ def split_page_text_at_marks(text: str, marks: Iterable[TextMark]) -> list[Marke
     return pieces
 
 
-def find_differing_page_marks(text: str, other: str) -> list[TextMark]:
+def find_differing_report_marks(text: str, other: str) -> list[TextMark]:
     """The stretches of a text that another one has not: word by word, of long texts line by line."""
     if text == other:
         return []
     for tokens in (_WORDS, _LINES):
         ours, theirs = tokens.findall(text), tokens.findall(other)
         if len(ours) <= MOST_COMPARED_TOKENS and len(theirs) <= MOST_COMPARED_TOKENS:
-            return list(_mark_unshared_page_words(ours, theirs))
+            return list(_mark_unshared_report_words(ours, theirs))
     return []
 
 
-def _mark_unshared_page_words(ours: list[str], theirs: list[str]) -> Iterator[TextMark]:
+def _mark_unshared_report_words(ours: list[str], theirs: list[str]) -> Iterator[TextMark]:
     starts = [0]
     for token in ours:
         starts.append(starts[-1] + len(token))

@@ -27,7 +27,7 @@ from evenhand.wording import (
 )
 
 
-def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
+def build_rubric_report_page(found: Rubric | Method) -> dict[str, Any]:
     """All that the template is given of a rubric, or of a method that has no criteria of its own."""
     method = found.method if isinstance(found, Rubric) else found
     rubric = found if isinstance(found, Rubric) else None
@@ -38,7 +38,9 @@ def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
         "method": method,
         "method_about": method.about if rubric else "",
         "score_scale": describe_reported_method_scale(method),
-        "criteria": [one for each in rubric.criteria for one in _list_criteria_on_page(each, total)] if rubric else [],
+        "criteria": [one for each in rubric.criteria for one in _list_criteria_in_report(each, total)]
+        if rubric
+        else [],
         "statements": [
             (kind, one.id, "" if one.id == one.asks else one.asks, format_fraction(one.amount) if one.amount else "")
             for kind, several in (("Red flags", rubric.red_flags), ("Bonuses", rubric.bonuses))
@@ -53,7 +55,7 @@ def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
     }
 
 
-def _list_criteria_on_page(criterion: Criterion, total: Any, depth: int = 0) -> Iterator[SimpleNamespace]:
+def _list_criteria_in_report(criterion: Criterion, total: Any, depth: int = 0) -> Iterator[SimpleNamespace]:
     """A criterion and those below it."""
     worth = format_fraction(criterion.weight if criterion.points is None else criterion.points)
     yield SimpleNamespace(
@@ -66,13 +68,13 @@ def _list_criteria_on_page(criterion: Criterion, total: Any, depth: int = 0) -> 
         depth=depth,
     )
     for child in criterion.children:
-        yield from _list_criteria_on_page(child, total, depth + 1)
+        yield from _list_criteria_in_report(child, total, depth + 1)
 
 
 CELL = 10  # Pixels of a cell of the map.
 
 
-def build_what_if_page(asked: Any) -> dict[str, Any]:
+def build_what_if_report_page(asked: Any) -> dict[str, Any]:
     """All that the template is given; `asked` is the answer of a run."""
     found = asked.found
     kinds: dict[str, list[Any]] = {}
@@ -87,13 +89,13 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         "kinds": kinds,
         "weight_shares": list(_list_weight_shares([one for one in asked.controls if one.kind == "Weights"])),
         "leaf_shares": asked.shares,
-        "headline": describe_winner_on_page(found),
+        "headline": describe_winner_in_report(found),
         "turned": found.winner_before != found.winner_after,
-        "lead": _describe_lead_on_page(found),
+        "lead": _describe_lead_in_report(found),
         "counted": _describe_counted_samples(found),
         "by_composite": describe_composite_ranking(found.composite),
-        "rows": [_show_variant_on_page(one) for one in found.variants],
-        "flipped": _describe_flips_on_page(found),
+        "rows": [_show_variant_in_report(one) for one in found.variants],
+        "flipped": _describe_flips_in_report(found),
         "flips": [
             SimpleNamespace(given=one, id=id, position=position)
             for one, id, position in zip(found.flips, asked.samples, asked.positions, strict=True)
@@ -114,7 +116,7 @@ def _list_weight_shares(weights: Sequence[Any]) -> Iterator[tuple[str, str, str]
         yield one.name, one.label, format_percent_tenths(one.value / totals[one.name.rpartition("-")[0]])
 
 
-def describe_winner_on_page(found: Any) -> str:
+def describe_winner_in_report(found: Any) -> str:
     """Who wins now, and whether that is another one than before."""
     if len(found.variants) < 2:
         return f"{found.winner_after} is the only variant."
@@ -130,7 +132,7 @@ def describe_winner_on_page(found: Any) -> str:
     return f"{found.winner_after} is first now, in place of {found.winner_before}."
 
 
-def _describe_lead_on_page(found: Any) -> str:
+def _describe_lead_in_report(found: Any) -> str:
     if found.lead is None:
         return ""
     sure = "more" if found.lead[1] > 0 else "no more"
@@ -168,7 +170,7 @@ def describe_composite_ranking(found: Any) -> str:
     return f"This page ranks by the rubric's score; {goes_by}. By the composite{stored}, {first}."
 
 
-def _show_variant_on_page(one: Any) -> SimpleNamespace:
+def _show_variant_in_report(one: Any) -> SimpleNamespace:
     grades = {name: share for name, share in one.grades.items() if share[0] or share[1]}  # Of twelve, few are given.
     shares = {**one.verdicts, **grades}
     known = one.before is not None and one.after is not None
@@ -184,7 +186,7 @@ def _show_variant_on_page(one: Any) -> SimpleNamespace:
     )
 
 
-def _describe_flips_on_page(found: Any) -> str:
+def _describe_flips_in_report(found: Any) -> str:
     if not found.outputs:
         return ""
     all_flips = found.flipped + found.decided
