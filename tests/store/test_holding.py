@@ -1,5 +1,6 @@
 """One process works on a run at a time; a dead one holds nothing."""
 
+import json
 import os
 import socket
 import sqlite3
@@ -155,6 +156,24 @@ def test_whoever_was_taken_over_writes_nothing_but_what_was_paid_for(store: Stor
         key("made", 0): '{"text":"out"}',
         key("made", 1): '{"text":"out"}',
     }
+
+
+@pytest.mark.parametrize("keep", ["masked", "none"])
+def test_whoever_was_taken_over_leaves_no_text_in_a_run_that_keeps_none(store: Store, database: str, keep: str) -> None:
+    """The new holder may have dropped its texts already, and nobody would drop these; what they cost is kept."""
+    lost = store.begin_run(run_row(holder="elsewhere:1:1", keep=keep))
+    silence_run(database, 61)
+    store.hold_run(RUN, name_lock_process())
+    made = made_row(0, content='{"text":"canary","cost":"0.25","trace":[{"name":"canary"}]}')
+
+    with pytest.raises(RunLostError):
+        store.write_rows(RowBatch(calls=[call_row(0, reply='{"text":"canary"}')], made=[made]), hold=lost)
+
+    calls, outputs = [*store.calls(RUN)], [*store.list_outputs(RUN)]
+    assert [(row["reply"], row["kept"], row["cost"]) for row in calls] == [(None, "none", "0.00031")]
+    assert [json.loads(row["content"]) for row in outputs] == [
+        {"text": "", "cost": "0.25", "trace": None, "kept": "none"}
+    ]
 
 
 def test_whose_run_was_deleted_is_told_so(store: Store, database: str) -> None:

@@ -118,10 +118,17 @@ class JudgeOptions:
 
 
 async def await_judges_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
-    """What each of several gives, in their order; one alone needs no task of its own."""
-    if len(waiting) == 1:
+    """What each of several gives, in their order; an error of one is raised once none is under way any more.
+
+    What the others ask is paid for, and whoever tidies up after the error must not do so before they have ended.
+    """
+    if len(waiting) == 1:  # One alone needs no task of its own.
         return [await waiting[0]]
-    return await asyncio.gather(*waiting) if waiting else []
+    found = await asyncio.gather(*waiting, return_exceptions=True) if waiting else []
+    errors = [one for one in found if isinstance(one, BaseException)]
+    if errors:
+        raise next((one for one in errors if not isinstance(one, asyncio.CancelledError)), errors[0])
+    return [one for one in found if not isinstance(one, BaseException)]
 
 
 QUICK_REPLY = 2_000  # Characters that are read at once; more are read in a thread, so that nobody waits for it.

@@ -101,9 +101,7 @@ async def execute_run(
 ) -> None:
     """Work through every sample that is not finished, stage by stage, until all is done or `ending` gives a reason.
 
-    A cascade's `draw` has further stages: samples that are passed on at random.
-
-    `course.stop()` leaves early; nothing kept is lost. A run that goes on may have finished some.
+    A cascade's `draw` has further stages: samples passed on at random. A run that goes on may have finished some.
     """
     # What a sitting that was killed had no time to drop.
     finished = await drop_replies_unneeded_by_run(worker) if goes_on else {}
@@ -222,6 +220,8 @@ async def drop_replies_unneeded_by_run(worker: RunWorker, *, over: bool = False)
         return over or all(finished.get((position, name, repeat)) for name in eval.variants)
 
     if eval.keep != "raw":
+        if over:
+            await worker.book.end_raw_texts()
         await worker.memory.drop_finished_replies(has_all_results, eval.keep)
     return finished
 

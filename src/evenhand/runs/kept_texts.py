@@ -44,8 +44,8 @@ _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:/[0-9]+)?")
 def reduce_kept_row(kind: str, row: Mapping[str, Any], keep: KeepReplies, texts: Iterable[str] = ()) -> Row:
     """A row of samples, results, calls or made as the store may have it; `texts` are those that it may quote.
 
-    Replies, and outputs that were made, stay as they came while a run may still need them: `reduce_kept_reply` and
-    `reduce_output_kept_by_run` are for when it does not.
+    Replies, and outputs that were made, stay as they came while a run may still need them: `reduce_unneeded_row` is
+    for when it does not.
     """
     reduced = dict(row)
     if kind == "samples":
@@ -55,6 +55,17 @@ def reduce_kept_row(kind: str, row: Mapping[str, Any], keep: KeepReplies, texts:
     elif kind == "calls" and row.get("failed") is not None:
         reduced["failed"] = mask_personal_data(row["failed"]) if keep == "masked" else NOT_KEPT
     return reduced
+
+
+def reduce_unneeded_row(kind: str, row: Mapping[str, Any], keep: KeepReplies) -> Row:
+    """A row of a run that needs no reply and no output any more, as `keep` says; other rows are left as they are."""
+    if keep == "raw":
+        return dict(row)
+    if kind == "calls" and row["kept"] == "raw" and row["reply"]:
+        return {**row, "reply": reduce_kept_reply(row["reply"], keep), "kept": keep}
+    if kind == "made" and is_output_of_run_kept_raw(row["content"]):
+        return {**row, "content": reduce_output_kept_by_run(row["content"], keep)}
+    return dict(row)
 
 
 def reduce_kept_reply(reply: str, keep: KeepReplies) -> str | None:

@@ -23,7 +23,7 @@ from evenhand.evals.eval_scoring import (
     read_eval_layer_weights,
 )
 from evenhand.files.codec import Codec
-from evenhand.runs.kept_texts import reduce_kept_row
+from evenhand.runs.kept_texts import reduce_kept_row, reduce_unneeded_row
 from evenhand.scoring.scores import Consistency, PastScores, ScoreHistory, list_scorecard_tie_breaks
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.run_holds import RunHold
@@ -171,7 +171,7 @@ def find_kept_result_composite(summary: Mapping[str, Any] | None) -> tuple[tuple
     return layers, name_layers_of_run_composite(layers) if layers else ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RunRecorder:
     """The store as one run writes to it; `now` tells the time of day so that it sorts."""
 
@@ -181,10 +181,19 @@ class RunRecorder:
     now: Callable[[], str]
     keep: KeepReplies = "raw"
     has_other_workers: bool = False  # That write to the same run at the same time.
+    is_ending: bool = False  # Replies and outputs are being dropped: none is written as it came any more.
 
     def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[Any]:
         """Write a row of the run with as much of its texts as the run keeps; `texts` are those that it may quote."""
-        return self.writer.put(kind, row if self.keep == "raw" else reduce_kept_row(kind, row, self.keep, texts))
+        if self.keep != "raw":
+            row = reduce_kept_row(kind, row, self.keep, texts)
+            row = reduce_unneeded_row(kind, row, self.keep) if self.is_ending else row
+        return self.writer.put(kind, row)
+
+    async def end_raw_texts(self) -> None:
+        """Write no reply and no output as it came any more; what was put before is in the store afterwards."""
+        self.is_ending = True
+        await self.writer.flush()
 
 
 @dataclass(slots=True)

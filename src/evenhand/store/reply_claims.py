@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import RunLostError
 from evenhand.store.queries import IS_USABLE_BY_ALL, stream_rows
-from evenhand.store.rows import Row, RowBatch, StoreRows, fit_store_rows, repair_row_texts, upsert_rows
+from evenhand.store.rows import Row, RowBatch, StoreRows, fit_store_rows, repair_row_texts, to_stored_json, upsert_rows
 from evenhand.store.run_holds import RunHold, explain_lost_run_hold, is_run_row_held
 from evenhand.store.tables import BATCHES, CALLS, CLAIMS, MADE, RUNS
 
@@ -107,8 +108,15 @@ def keep_first_reply_rows(connection: Connection, calls: StoreRows, run: str) ->
 
 
 def keep_paid_rows(connection: Connection, batch: RowBatch, run: str) -> None:
-    """Write the replies and outputs of a batch that were paid for, beside what the run's new holder has written."""
+    """Write the replies and outputs of a batch that were paid for, beside what the run's new holder has written.
+
+    Without their texts where the run keeps none as they came: the new holder may have dropped its own already.
+    """
     calls = [dict(row) for row in batch.calls if row["failed"] is None and row["cached_from"] is None]
+    made = [repair_row_texts(dict(row)) for row in batch.made]
+    if connection.execute(select(RUNS.c.keep).where(RUNS.c.id == run)).scalar() != "raw":
+        calls = [{**row, "reply": None, "kept": "none"} for row in calls]
+        made = [{**row, "content": _remove_text_of_stored_output(row["content"])} for row in made]
     keys = CALLS.c.key.in_([row["key"] for row in calls])
     there = set(connection.execute(select(CALLS.c.key).where(CALLS.c.run == run, keys)).scalars())
     for row in calls:
@@ -116,10 +124,14 @@ def keep_paid_rows(connection: Connection, batch: RowBatch, run: str) -> None:
             row["key"] = f"{row['key']} {row['at']}"
     if calls:
         upsert_rows(connection, CALLS, calls)
-    made = [repair_row_texts(dict(row)) for row in batch.made]
     if made:
         add = (postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert)(MADE)
         connection.execute(add.on_conflict_do_nothing(), made)
+
+
+def _remove_text_of_stored_output(content: str) -> str:
+    """What an output cost, without the output."""
+    return to_stored_json({**json.loads(content), "text": "", "trace": None, "kept": "none"})
 
 
 LIVE_STATES = ("sending", "waiting")  # The provider has it, or may have.

@@ -152,6 +152,7 @@ def _upsert_sql_statement(table: Table, dialect: Dialect, but: str | None) -> st
 
 GATHER_SECONDS = 0.02  # A transaction costs as much as ten rows: the first one waits a moment for others.
 PAID_KINDS = ("calls", "made")  # Rows that a store keeps also of a process that has lost its run.
+FLUSH = "flush"  # An entry without a row, for whoever waits until those before it are written.
 WriterEntry = tuple[str, Any, "asyncio.Future[Any]"]  # A kind of the batch, a row or a key, and who waits for it.
 
 
@@ -186,6 +187,10 @@ class StoreWriter:
         self._entries.put((kind, value, future))
         return future
 
+    def flush(self) -> asyncio.Future[None]:
+        """Wait until all that was put before is committed."""
+        return self.put(FLUSH, "")
+
     def release(self, key: str) -> None:
         """Give up a question that was claimed and is not answered; the end of a run gives up all of them."""
         if not self._closing.is_set():
@@ -216,7 +221,8 @@ class StoreWriter:
             if entries and (self._error is None or isinstance(self._error, RunLostError)):
                 batch: dict[str, list[Any]] = {}
                 for kind, value, _ in entries:
-                    batch.setdefault(kind, []).append(value)
+                    if kind != FLUSH:
+                        batch.setdefault(kind, []).append(value)
                 try:
                     claimed = self._write_rows(RowBatch(**batch))
                 except Exception as error:  # Whatever it is, nobody may wait for a thread that has died.

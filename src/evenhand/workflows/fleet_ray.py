@@ -50,7 +50,7 @@ MOST_SAMPLES = 500  # Of one shard: what a shard costs beside its calls is then 
 SHARDS_PER_WORKER = 8  # At least, where there are so many samples: the last ones end at nearly the same time.
 ATTEMPTS = 20  # Retries of a shard whose worker or node has died.
 POLL_SECONDS = 0.5
-CONNECT_SECONDS = 10.0
+CONNECT_SECONDS = DISMISS_SECONDS = 10.0
 STORE_PAUSE = 2.0  # Seconds before a shard is tried again whose store did not answer.
 OBJECT_STORE_BYTES = 100_000_000
 # Nothing is sent to anybody, and what happens to nodes is not printed between the lines of the run.
@@ -164,12 +164,15 @@ class RayFleetCrew:
             raise explain_dead_fleet_task(error, "the ledger of the fleet") from None
 
     def dismiss(self) -> None:
-        """End the workers that are left."""
+        """End the workers that are left, and wait for it: what they write must not come after texts are dropped."""
         ray = _load_ray()
         self._course.on_stop = self._shut
-        for task, _ in self._live.values():
+        tasks = [task for task, _ in self._live.values()]
+        for task in tasks:
             ray.cancel(task, force=True)
         ray.kill(self._ledger)
+        if tasks:
+            ray.wait(tasks, num_returns=len(tasks), timeout=DISMISS_SECONDS, fetch_local=False)
 
     def _stop_workers(self) -> None:
         self._shut()

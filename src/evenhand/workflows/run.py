@@ -304,8 +304,9 @@ async def _execute_run_for_user(
                     except asyncio.CancelledError:
                         if not course.stopping:
                             raise
-                    if eval.keep != "raw":
-                        await drop_replies_to_the_end(worker)
+                    finally:  # Also where a program cancels the run, or something fails.
+                        if eval.keep != "raw":
+                            await drop_replies_to_the_end(worker)
         why, needs_budget = explain_stopped_run(course, memory, samples)
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
         ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
