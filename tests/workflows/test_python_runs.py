@@ -475,3 +475,28 @@ def test_what_functions_say_that_outputs_cost_was_spent_by_the_run() -> None:
 
     assert head["cost"]["recorded"] is None
     assert list_reported_cost_parts(head["cost"]) == ["cost $1.00", "outputs $1.00"]
+
+
+@pytest.mark.parametrize("given", [dict, Eval], ids=["a mapping", "an Eval"])
+def test_pairs_are_asked_for_in_a_program_too(given: Callable[..., Any]) -> None:
+    """As an eval file asks for them; each output was judged alone, without a word."""
+    asked: list[Any] = []
+
+    def judge(request: Any) -> str:
+        asked.append(request.dialogue)
+        return '{"preferred": "A", "reason": "It says more."}'
+
+    kept = {"old": ["a", "b"], "new": ["c", "d"]}
+    eval = given(
+        samples=SAMPLES[:2], variants=kept, rubric={"criteria": ["Helps"]}, judges=[judge], dialogue="pairwise"
+    )
+
+    run_sync(eval)
+
+    assert set(asked) == {"pairwise"}
+
+
+def test_a_dialogue_that_is_not_known_is_refused() -> None:
+    """A slip would otherwise be no dialogue at all."""
+    with pytest.raises(EvalError, match="dialogue 'pairwse' is not known"):
+        Eval(samples=SAMPLES, variants={"clear": clear}, rubric={"criteria": ["Helps"]}, dialogue="pairwse")

@@ -23,6 +23,7 @@ from evenhand.evals.eval_scoring import (
     EvalCompositeSettings,
     SampleRubrics,
     read_eval_layer_weights,
+    set_pairwise_eval_rubric,
 )
 from evenhand.evals.python_eval import (
     GivenAssertions,
@@ -106,11 +107,15 @@ class Eval:
             self._read_given(rubric)
         object.__setattr__(self, "control", self.control or next(iter(self.variants), ""))
         if not self.variants:
-            hint = "as in variants: {new: {outputs: new.jsonl}}"
-            faults.append(Fault("an eval needs a variant", hint, ("variants",)))
+            faults.append(Fault("an eval needs a variant", "as in variants: {new: {outputs: n.jsonl}}", ("variants",)))
         elif self.control not in self.variants:
             hint = f"known: {', '.join(self.variants)}"
             faults.append(Fault(f"control {self.control!r} is not a variant", hint, ("control",)))
+        if self.dialogue not in (None, PAIRWISE):
+            faults.append(Fault(f"dialogue {self.dialogue!r} is not known", "pairwise, or none", ("dialogue",)))
+        elif self.dialogue is not None:
+            pairwise = {tag: set_pairwise_eval_rubric(one) for tag, one in self.rubrics.items()}
+            object.__setattr__(self, "rubrics", pairwise)
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
         if self.how.cascade is not None:
@@ -128,8 +133,7 @@ class Eval:
     def _is_read(self) -> bool:
         """Whether every field holds what a run takes, as after an eval file: nothing is left to read or to refuse."""
         kinds = {"name": str, "repeats": int, "how": JudgeOptions, "limits": Limits, "folder": Path}
-        checks = self.checks, AnyAssertion
-        values = (self.variants, Variant), (self.rubrics, Rubric), (self.gates, Fraction), checks
+        values = (self.variants, Variant), (self.rubrics, Rubric), (self.gates, Fraction), (self.checks, AnyAssertion)
         lists = (self.judges, str), (self.guards, str), (self.assertions, AnyAssertion)
         return (
             all(isinstance(getattr(self, name), kind) for name, kind in kinds.items())
