@@ -1,5 +1,6 @@
 """How long a run of 100,000 scorecards takes to answer what if, beside a bare page of the same framework."""
 
+import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from tests.web.stored_runs import build_help_desk
 from benchmarks.figure import Figure
 from evenhand.compare.what_if import prepare_what_if_comparison
 from evenhand.runs.columns import RunTable, load_run_columns
+from evenhand.runs.stored_judgments import find_run_rubric_for_tag
 from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
 from evenhand.web.workbench import add_workbench
@@ -58,8 +60,8 @@ def _enlarge_prepared_run(store: object, run: str) -> None:
     row = store.find_run(run)  # type: ignore[attr-defined]
     prepared = PREPARED_RUNS.find_prepared_run(store, row)  # type: ignore[arg-type]
     large = _repeat_table(load_run_columns(store, run))  # type: ignore[arg-type]
-    judges = {judge: 1.0 for judge, _ in large.judgments}
-    prepared.columns = prepare_what_if_comparison(large, prepared.columns.rubric, judges)
+    asked = find_run_rubric_for_tag(json.loads(row["setup"]), "")
+    prepared.columns = prepare_what_if_comparison(large, prepared.columns.rubric, asked)
     prepared.positions = list(range(len(large.samples)))
 
 
@@ -76,6 +78,9 @@ def _repeat_table(table: RunTable) -> RunTable:
         repeat=table.repeat[order],
         cluster=table.sample[order] + shift,
         score=table.score[rows],
+        composite=table.composite[rows],
+        layers={name: column[rows] for name, column in table.layers.items()},
+        marks={name: column[rows] for name, column in table.marks.items()},
         criteria={id: column[rows] for id, column in table.criteria.items()},
         judgments={key: column[rows] for key, column in table.judgments.items()},
     )

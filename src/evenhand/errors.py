@@ -161,7 +161,7 @@ def suggest_known_word_in_error(word: str, known: Iterable[str]) -> str:
 def suggest_close_word_in_error(word: str, known: Iterable[str]) -> str:
     """A hint for a misspelt word, where there is one that is near."""
     spelt = {name.lower(): name for name in islice(known, 200)}  # Enough to help, few enough to be quick.
-    close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.6)
+    close = get_close_matches(word.lower(), spelt, n=1, cutoff=0.65)
     return f"did you mean {spelt[close[0]]!r}?" if close else ""
 
 

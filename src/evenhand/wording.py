@@ -160,24 +160,35 @@ def join_names(names: Iterable[str]) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
+LEAST_SHOWN_P = 0.0001  # Below it, sentences and tables give the limit instead.
+
+
 def format_p_value(p: float, *, at_most: bool = False) -> str:
     """A p-value as it is shown; with `at_most` it is an upper bound, which is rounded up."""
     if at_most:
         return f"p ≤ {math.ceil(round(p * 10_000, 6)) / 10_000:.4f}"
-    if p < 0.0001:
-        return "p < 0.0001"
-    # 0.04996 is below 0.05, and is shown so.
-    limit, fewest = (0.001, 4) if p < 0.001 else (0.05, 3)  # A table says "under 0.001".
-    places = range(fewest, 8)
-    digits = next((digits for digits in places if (round_float_half_away(p, digits) < limit) == (p < limit)), fewest)
-    return f"p = {format_rounded(p, digits if p < 0.0995 else 2)}"
+    if p < LEAST_SHOWN_P:
+        return f"p < {LEAST_SHOWN_P}"
+    return f"p = {format_rounded(p, _choose_p_value_digits(p) if p < 0.0995 else 2)}"
+
+
+def format_p_value_in_table(p: float) -> str:
+    """A p-value in a column of them, with the digits of a sentence but three at least."""
+    return f"under {LEAST_SHOWN_P}" if p < LEAST_SHOWN_P else format_rounded(p, _choose_p_value_digits(p))
+
+
+def _choose_p_value_digits(p: float) -> int:
+    """As many as show on which side of a limit it lies: 0.04996 is below 0.05, and is shown so."""
+    limit, fewest = (0.001, 4) if p < 0.001 else (0.05, 3)
+    fitting = (digits for digits in range(fewest, 8) if (round_float_half_away(p, digits) < limit) == (p < limit))
+    return next(fitting, fewest)
 
 
 def word_p_value(p: float, *, at_most: bool = False) -> str:
     """A p-value as a count that people can picture; with `at_most` it is an upper bound."""
     if at_most:
         return f"at most {word_p_value(p)}"
-    if p < 0.0001:
+    if p < LEAST_SHOWN_P:
         return "fewer than 1 of 10,000 comparisons"
     if p < 0.095:
         # Two digits: more would claim a precision that no one needs.
@@ -203,11 +214,6 @@ def word_layer(layer: str) -> str:
     return "rubric" if layer == "judge" else layer
 
 
-def word_criterion(criterion: str) -> str:
-    """A criterion as it is called on screen: `judge`, which the method layered asks for, is the whole rubric layer."""
-    return word_gate(criterion)
-
-
 def word_layers(layers: Iterable[str]) -> str:
     """The names of several layers, joined."""
     return join_names([word_layer(layer) for layer in layers])
@@ -226,6 +232,9 @@ def word_tie_break(told: str) -> str:
 def word_gate(gate: str) -> str:
     """What a gate is on: a layer, said to be one where its name alone could be something else, or another measure."""
     return "rubric layer" if gate == "judge" else gate
+
+
+word_criterion = word_gate  # On screen, the criterion `judge` of the method layered is the whole rubric layer too.
 
 
 def word_gate_in_sentence(gate: str) -> str:

@@ -126,7 +126,32 @@ def test_a_harsh_judge_that_skips_outputs_is_worse_than_harsh() -> None:
     ours = theirs - 2
     ours[:6, 1] = np.nan
 
-    assert found(build_judge_audit(seen(two_judges(ours, theirs))), "harshness", "a").colour == "red"
+    one = found(build_judge_audit(seen(two_judges(ours, theirs))), "harshness", "a")
+
+    assert one.colour == "red"
+    assert one.advice == "Let it score every output: then its offset is the same for all variants."
+
+
+@pytest.mark.parametrize(
+    ("variants", "skips", "normalises", "advice"),
+    [
+        (2, False, False, "It scored every output, so its offset moves no comparison; to bring it closer, anchor"),
+        (2, True, True, "Let it score every output: then its offset is the same for all variants."),
+        (3, False, False, "It scored every output, so its offset moves no comparison; normalise: z in the panel"),
+        (3, True, False, "Let the panel step of the rubric normalise (normalise: z), or let it score every output."),
+        (3, False, True, "Nothing to do: the panel step of the rubric normalises (normalise: z)"),
+    ],
+)
+def test_the_advice_on_a_harsh_judge_can_be_followed(variants: int, skips: bool, normalises: bool, advice: str) -> None:
+    """A judge that scored every output is not told to, and normalising needs three outputs of a sample."""
+    theirs = np.array([[5.0, 6.0, 7.0][:variants]] * 12)
+    ours = theirs - 2
+    ours[:3, 0] = np.nan if skips else ours[:3, 0]
+    run = two_judges(ours, theirs, variants=("old", "new", "other")[:variants])
+
+    one = found(build_judge_audit(seen(run, normalises=normalises)), "harshness", "a")
+
+    assert one.advice.startswith(advice)
 
 
 def test_self_preference_is_the_lead_beyond_the_lead_that_others_see() -> None:

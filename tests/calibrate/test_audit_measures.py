@@ -1,5 +1,6 @@
 """Agreement, use of the scale, silence and the metrics of a council, by hand and against the statistics."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -235,6 +236,40 @@ def test_conciseness_that_rises_with_length_is_red(sign: int, colour: str) -> No
     run = table({("a", "conciseness"): scores}, asked=rubric({"conciseness": "1"}), length=length)
 
     assert found(build_judge_audit(seen(run)), "conciseness and length").colour == colour
+
+
+def test_a_correlation_that_may_be_nothing_is_not_stated_as_one() -> None:
+    """Conciseness rises with length by chance: its interval holds 0, and no sentence says that it does so."""
+    rng = np.random.default_rng(5)
+    length = rng.integers(100, 1000, (12, 2)).astype(float)
+    scores = 5 + (length - 500) / 1500 + rng.normal(0, 0.6, (12, 2))
+    run = table({("a", "conciseness"): scores}, asked=rubric({"conciseness": "1"}), length=length)
+
+    one = found(build_judge_audit(seen(run)), "conciseness and length")
+
+    assert one.colour == "amber"
+    assert one.low is not None
+    assert one.value is not None
+    assert one.low < 0 < one.value
+    assert one.advice == (
+        "Score more samples: the interval holds 0, so these do not show that longer outputs pass for more concise."
+    )
+
+
+def test_a_recorded_output_that_is_judged_twice_is_one_output() -> None:
+    """Repeats of it add answers, not outputs; what was made anew for each repeat is another output."""
+    rng = np.random.default_rng(1)
+    length = np.repeat(rng.integers(100, 1000, (12, 2, 1)), 2, axis=2).astype(float)
+    run = table({("a", "conciseness"): length / 200}, asked=rubric({"conciseness": "1"}), length=length)
+    recorded = replace(run, output=np.repeat(np.arange(24), 2) + 1)
+    made = replace(run, output=np.arange(48) + 1)
+
+    told = [
+        found(build_judge_audit(seen(one)), "conciseness and length").says.partition(" over ")[2]
+        for one in (recorded, made, run)
+    ]
+
+    assert told == ["24 outputs.", "48 outputs.", "48 outputs."]
 
 
 def test_a_correlation_of_one_has_no_interval_that_claims_certainty() -> None:

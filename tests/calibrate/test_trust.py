@@ -13,6 +13,7 @@ from evenhand.calibrate.trust import (
     hold_gate_against_people,
     require_trust_limit,
 )
+from evenhand.calibrate.trust_phrases import list_gate_error_lines, phrase_trust_answer, phrase_trust_next_step
 from evenhand.errors import InputError
 from tests.calibrate.tables import held, table
 
@@ -83,6 +84,39 @@ def test_how_many_labels_more_would_settle_it() -> None:
 
     half = 5 + found.further // 2 + 1
     assert trust([1] * half + [5] * half, [1] * half + [5] * half).answer == "may gate"
+
+
+def test_a_gate_on_what_nobody_labelled_says_so_and_what_to_label() -> None:
+    """Errors that nobody could see are no error rate, and more labels of the same kind would settle nothing."""
+    labelled = held({"j": {"tone": [5, 1, 4]}}, {"r": {"tone": [5, 1, 4]}})
+    gate = TrustGate(id="verdict", about="score at least 3.50", least={"score": 3.5})
+
+    found = hold_gate_against_people(labelled, gate)
+
+    assert (found.answer, found.unlabelled, found.further) == ("too few labels", ("score",), None)
+    assert phrase_trust_answer(found, 0.2) == (
+        "Not known whether j may gate (score at least 3.50): the gate is on the score, and no label is about it."
+    )
+    assert list_gate_error_lines(found) == [
+        "Wrongly passed: not known, as no label is about the score.",
+        "Wrongly failed: not known, as no label is about the score.",
+    ]
+    assert phrase_trust_next_step(found, 0.2) == (
+        "label the score of outputs: evenhand labels next RUN --criterion score."
+    )
+
+
+def test_a_gate_on_two_numbers_names_the_one_without_a_label() -> None:
+    """One label below its least fails the output; without the other nobody has passed one."""
+    labelled = held({"j": {"tone": [5, 1, 4]}}, {"r": {"tone": [5, 1, 4]}})
+    gate = TrustGate(id="verdict", about="both", least={"tone": 3.0, "page": 1.0})
+
+    found = hold_gate_against_people(labelled, gate)
+
+    assert found.unlabelled == ("page",)
+    assert list_gate_error_lines(found)[0].startswith("Wrongly passed: 0 of 1 that people fail")
+    assert list_gate_error_lines(found)[1] == "Wrongly failed: not known, as no label is about page."
+    assert phrase_trust_next_step(found, 0.2) == "label page of outputs: evenhand labels next RUN --criterion page."
 
 
 def test_a_gate_of_several_numbers_fails_by_one_and_passes_by_all() -> None:

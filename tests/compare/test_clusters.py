@@ -52,6 +52,24 @@ def test_clusters_that_no_test_can_judge_are_underpowered(clusters: list[int], w
     assert any(reason.startswith(why) for reason in found.reasons)
 
 
+def test_few_clusters_are_not_called_few_samples() -> None:
+    """24 samples in 8 clusters: it is clusters that are below 20, and that are to be added."""
+    found = _decide([0.3 + 0.1 * (place // 3 % 5) for place in range(24)], [place // 3 for place in range(24)])
+
+    assert (found.verdict, found.headline) == (
+        "CAUTIOUS", "new is better than old (+0.46 points), but the clusters are few.",
+    )  # fmt: skip
+    assert found.reasons[-1].startswith("24 pairs in 8 clusters: below 20 clusters the whole interval must lie at 0.5")
+    assert found.next_step == "Score 12 more clusters with both variants to confirm it."
+
+
+def test_fewer_than_five_pairs_in_clusters_ask_for_clusters() -> None:
+    """What is to be scored is what counts once."""
+    found = _decide([1.0] * 4, [0, 0, 1, 1])
+
+    assert found.next_step == "Score at least 32 clusters with both variants."
+
+
 def test_half_of_the_samples_in_one_cluster_is_still_judged() -> None:
     """The rule is "more than half"."""
     found = _decide([1.0 + 0.1 * (place % 3) for place in range(40)], [0] * 20 + list(range(1, 21)))

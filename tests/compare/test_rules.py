@@ -206,3 +206,21 @@ def test_a_layer_below_its_gate_that_fell_says_both() -> None:
     assert "The rubric layer is 3.16, the gate is 3.50" in told
     assert "The rubric layer is significantly lower" in told
     assert found.next_step == "Raise the rubric layer before shipping."
+
+
+@pytest.mark.parametrize(("n", "more"), [(24, 8), (25, 7), (31, 1)])
+def test_equal_differences_are_told_how_many_more_they_take(n: int, more: int) -> None:
+    """Their bound leaves out 0 at 32 pairs of half a point, and the next step asks for the rest."""
+    found = compared(column([3.0] * n), column([3.5] * n))
+
+    assert found.verdict == "UNDERPOWERED"
+    assert found.next_step.startswith(f"Score {more} more sample")
+    assert compared(column([3.0] * 32), column([3.5] * 32)).verdict == "PROGRESS"
+
+
+def test_a_few_ties_leave_the_interval_at_0() -> None:
+    """Below 20 pairs the whole interval must lie at the smallest effect: one that begins at 0 ships nothing."""
+    found = compared(column([2.0] * 7), column([4.0] * 5 + [2.0] * 2))
+
+    assert found.verdict == "CAUTIOUS"
+    assert "it begins at 0.00" in " ".join(found.reasons)

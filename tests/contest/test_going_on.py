@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from evenhand import ContestError, ContestResult, Limits, ModelSettings, StoreError, Submission, Task
+from evenhand import ContestError, ContestResult, InputError, Limits, ModelSettings, StoreError, Submission, Task
 from evenhand.contest.play import AppendedContestEvent
 from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
@@ -25,6 +25,7 @@ from evenhand.workflows.contests import (
     UserContestSession,
     build_user_contest_key,
     digest_user_contest_terms,
+    list_contests,
     load_contest_record_for_user,
     open_contest_log_for_user,
 )
@@ -465,3 +466,22 @@ def test_another_contest_needs_a_name_that_can_be_seen(store: Store, again: str)
             play(terms, handed_in(75), store, again=again)
 
     assert store.contests.list_contests() == []
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(InputError("the output cannot be written"), "the output cannot be written"), (OSError("full"), "OSError: full")],
+)
+def test_why_a_contest_stopped_is_told_without_the_name_of_our_errors(
+    store: Store, error: Exception, said: str
+) -> None:
+    """A sentence for readers is one as it is; of what nobody foresaw, the class is the best there is to say."""
+
+    def refuse(_: Any) -> None:
+        raise error
+
+    with server() as judge, pytest.raises(type(error)):
+        play(task("fastest_first", judges=(judge.judge,)), handed_in(81), store, announce=refuse)
+    (contest,) = list_contests(store)
+
+    assert load_contest_record_for_user(store, contest.id)["stopped"] == said

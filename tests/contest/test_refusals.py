@@ -70,14 +70,16 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     "what is earlier than what was before": (
         lambda: Contest().comes("a", 5), comes("b", 4), "earlier than the last event (at 2026-11-01T05:00:00+00:00",
     ),
-    "a late submission": (entered, comes("b", 10.01), "'b' is late (the deadline was 2026-11-01T10:00:00+00:00)"),
+    "a late submission": (
+        entered, comes("b", 10.01), "the submission is late (the deadline was 2026-11-01T10:00:00+00:00)",
+    ),
     "a submission in judging": (
         lambda: Contest().comes("a", 1).deadline(), comes("b", 10),
         "a submission is not possible now: the submissions are being judged",
     ),
-    "an empty submission": (entered, comes("b", text=" \n"), "there is nothing in 'b'"),
+    "an empty submission": (entered, comes("b", text=" \n"), "there is nothing in the submission"),
     "a submission in which nothing can be seen": (
-        entered, comes("b", text="\u200b\n\ufeff"), "there is nothing in 'b' (a submission is a text)",
+        entered, comes("b", text="\u200b\n\ufeff"), "there is nothing in the submission (it is a text)",
     ),
     "a revision too many by an author who adds a space": (
         lambda: Contest(revisions=0).enters("a", 1, 80), comes("a2", author="a ", revises="a"), "too many",
@@ -95,7 +97,7 @@ REFUSED: dict[str, tuple[Callable[[], Contest], ContestEvent, str]] = {
     "a revision of nothing": (entered, comes("b", revises="z"), "handed in by b: nothing yet"),
     "a revision too many": (
         lambda: Contest(revisions=1).enters("a", 1, 80).enters("a2", 1, 80, author="a", revises="a"),
-        comes("a3", author="a", revises="a2"), "'a3' is one too many (the limit is 1 revision)",
+        comes("a3", author="a", revises="a2"), "the submission is one revision too many (the limit is 1 revision)",
     ),
     "a revision where none is allowed": (
         lambda: Contest(revisions=0).comes("a", 1).gate("a", False), comes("a2", author="a", revises="a"), "too many",

@@ -169,7 +169,8 @@ def test_one_name_is_enough_to_look_at_a_challenge(tmp_path: Path) -> None:
         ),
         (
             f"{LEAST}challenge_period: 3 days\n",
-            "task.yaml:4: fastest_first pays the first that passes: nothing is challenged (leave it out)",
+            "task.yaml:4: challenge_period has no use: fastest_first pays the first that passes, and nothing is "
+            "challenged (leave it out)",
         ),
         (f"{RANKED}challenge_period: -3 days\n", "task.yaml:5: a challenge period cannot be negative"),
         (f"{LEAST}judges:\n", "task.yaml:4: judges must be a name or a list of names, got nothing"),

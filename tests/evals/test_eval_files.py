@@ -241,7 +241,9 @@ def test_samples_with_different_layers_are_told_of_before_anything_is_paid(tmp_p
 
     counted = check_eval_samples(eval_of(tmp_path, "samples: s.jsonl\nassertions: [{max_length: 5}]\n"))
 
-    assert counted.mixed.startswith("samples have different layers ('a' has behavior; 'b' has behavior, fact)")
+    assert counted.mixed.startswith(
+        "samples have different layers ('a' has the behavior layer; 'b' has the fact and behavior layers)"
+    )
 
 
 def test_an_author_of_a_variant_is_sent_to_its_outputs(tmp_path: Path) -> None:

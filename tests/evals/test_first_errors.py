@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.errors import EvalError, InputError, JudgeError
+from evenhand.errors import EvalError, InputError, JudgeError, suggest_close_word_in_error
 from evenhand.evals.eval_definition import check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.models.model_names import parse_model_name
@@ -187,3 +187,27 @@ def test_the_name_of_a_baseline_is_the_name_of_a_run(tmp_path: Path) -> None:
     assert "baseline main" in plain.stdout
     assert shown.returncode == 0
     assert unknown.returncode == 2
+
+
+def test_an_output_under_a_misspelt_variant_is_noted(tmp_path: Path) -> None:
+    """It would be left out without a word; another variant that all samples have is left out on purpose."""
+    outputs = '"outputs": {"old": "Hello", "new": "Hello", "spare": "Hello"'
+    lines = [f'{{"id": "{n}", "input": "x", {outputs}}}}}' for n in range(5)]
+    lines[3] = lines[3].replace("}}", ', "neww": "Hello"}}')
+    (tmp_path / "s.jsonl").write_text("\n".join(lines))
+    (tmp_path / "eval.yaml").write_text(
+        "samples: s.jsonl\nvariants: {old: {about: a}, new: {about: b}}\nassertions: [{contains: Hello}]\n"
+    )
+
+    ran = evenhand("run", "eval.yaml", folder=tmp_path)
+
+    said = " ".join(ran.stderr.split())
+    assert "1 sample has an output of 'neww', which is no variant of this eval (did you mean 'new'?)" in said
+    assert "spare" not in said + ran.stdout
+
+
+@pytest.mark.parametrize(("word", "known"), [("colour", "cluster"), ("nosuch", "voucher")])
+def test_words_that_merely_share_letters_are_not_suggested(word: str, known: str) -> None:
+    """A wrong suggestion costs more than none."""
+    assert suggest_close_word_in_error(word, [known]) == ""
+    assert suggest_close_word_in_error("acuracy", ["accuracy", known]) == "did you mean 'accuracy'?"

@@ -43,7 +43,7 @@ def test_csv_is_read_as_spreadsheets_write_it(tmp_path: Path, separator: str, en
     ("content", "complaints"),
     [
         (b"id,inptu\n1,a\n", ["s.csv:1: unknown column 'inptu' (did you mean 'input'?; a column of your own is called "
-                              "metadata.inptu)"]),
+                              "metadata.inptu, one with outputs outputs.inptu)"]),
         (b"input,input\n1,a\n", ["s.csv:1: the columns 'input' and 'input' give the same field"]),
         (b'input\n"a\nb\n', ["s.csv:2: a cell that does not end (is a quotation mark not closed?)"]),
         (b'input\n"a"b\n', ["s.csv:2: not valid CSV: ',' expected after '\"' (inside quotation marks write \"\" "
@@ -143,7 +143,8 @@ def test_wrong_parquet_is_refused_with_its_row(tmp_path: Path) -> None:
         "s.parquet: row 3: the number nan, which JSON does not know",
     ]
     assert said(tmp_path, "t.parquet", (tmp_path / "t.parquet").read_bytes()) == [
-        "t.parquet: unknown column 'outptu' (did you mean 'output'?; a column of your own is called metadata.outptu)"
+        "t.parquet: unknown column 'outptu' (did you mean 'output'?; a column of your own is called metadata.outptu, "
+        "one with outputs outputs.outptu)"
     ]
     assert said(tmp_path, "u.parquet", b"PAR1, not")[0].startswith("u.parquet: not valid Parquet: ")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, Dialog, Page, Route, ViewportSize
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Route, ViewportSize
 
 from evenhand.report.contest.contest_page import write_contest_report_page
 from evenhand.report.html.page_file import write_html
@@ -23,6 +23,8 @@ SCREEN: ViewportSize = {"width": 1280, "height": 800}
 WATCH = """window.violations = [];
 document.addEventListener('securitypolicyviolation', (event) => window.violations.push(event.violatedDirective));"""
 
+# Chromium says so where somebody is quicker than it: a key or a click puts the focus elsewhere before the page does.
+HARMLESS = "Autofocus processing was blocked"
 FORGET = "() => { try { localStorage.clear(); sessionStorage.clear(); } catch { /* No origin, no store. */ } }"
 
 
@@ -145,9 +147,13 @@ def watch_page(seen: Opened, is_own: Callable[[str], bool]) -> None:
         seen.troubles.append(f"request {route.request.url}")
         return route.abort()
 
+    def note_message(message: ConsoleMessage) -> None:
+        if not message.text.startswith(HARMLESS):
+            seen.troubles.append(f"console {message.text}")
+
     seen.watchers = {
         "dialog": dialog,
-        "console": lambda message: seen.troubles.append(f"console {message.text}"),
+        "console": note_message,
         "pageerror": lambda error: seen.troubles.append(f"error {error}"),
     }
     for event, watcher in seen.watchers.items():

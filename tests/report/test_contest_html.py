@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.contest.contest_page import (
-    build_contest_page,
-    list_contest_page_facts,
+    build_contest_report_page,
+    list_contest_report_facts,
     mask_reported_contest,
     write_contest_report_page,
 )
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
-from evenhand.report.contest.submission_details import _cut_page_text_at_marks
+from evenhand.report.contest.submission_details import _cut_report_text_at_marks
 from evenhand.report.contest.timeline import MARK_DISTANCE, ChartTimeAxis, draw_timelines
 from tests.contest.building import Contest, dimensions
 from tests.report import contests
@@ -88,7 +88,7 @@ def test_a_contest_can_be_written_at_every_moment_of_its_life(shape: Callable[[]
 
 def test_while_finalists_are_compared_nobody_learns_who_they_are() -> None:
     """Who is in the final tells who was among the best alone."""
-    shown = build_contest_page(contests.being_compared())
+    shown = build_contest_report_page(contests.being_compared())
 
     finals = {one.id: one.steps[3].says for one in shown["details"]}
     assert shown["happened"][-1].follows == ("the finalists will be compared",)
@@ -162,7 +162,7 @@ def test_each_state_says_what_it_waits_for_or_how_it_ended(shape: Callable[[], J
 
 def test_the_ranking_is_in_order_and_those_without_a_rank_come_last() -> None:
     """How far somebody came is what the order tells."""
-    places = build_contest_page(contests.quality())["places"]
+    places = build_contest_report_page(contests.quality())["places"]
 
     assert [(one.rank, one.id) for one in places] == [
         (1, "ana"), (2, "ben-2"), (3, "dora"), (None, "cem"), (None, "ben"), (None, "flo"),
@@ -173,7 +173,7 @@ def test_the_ranking_is_in_order_and_those_without_a_rank_come_last() -> None:
 
 def test_finalists_stand_next_to_each_other_with_every_score_they_got() -> None:
     """Alone, side by side, and side by side before the challenge: where the winner changed is seen at once."""
-    sides = build_contest_page(contests.quality())["sides"]
+    sides = build_contest_report_page(contests.quality())["sides"]
 
     credibility = next(one for one in sides if one.id == "credibility")
     assert [column.id for column in credibility.columns] == ["ana", "ben-2", "dora"]
@@ -182,7 +182,7 @@ def test_finalists_stand_next_to_each_other_with_every_score_they_got() -> None:
         "ben-2: 72 side by side, 88 alone, 84 side by side before the challenge; "
         "dora: 55 side by side, 52 alone, 55 side by side before the challenge"
     )
-    assert [column.id for column in build_contest_page(contests.uncontested())["sides"][0].columns] == [
+    assert [column.id for column in build_contest_report_page(contests.uncontested())["sides"][0].columns] == [
         "ben-2",
         "ana",
         "dora",
@@ -192,7 +192,7 @@ def test_finalists_stand_next_to_each_other_with_every_score_they_got() -> None:
 
 def test_who_was_not_compared_has_no_score_of_a_comparison() -> None:
     """A fourth is ranked by its score alone, before and after a challenge."""
-    chart = build_contest_page(contests.with_a_fourth())["totals"]
+    chart = build_contest_report_page(contests.with_a_fourth())["totals"]
 
     assert [row.name for row in chart.rows] == ["ana", "ben-2", "dora", "gil"]
     assert [row.before is not None for row in chart.rows] == [True, True, True, False]
@@ -216,7 +216,7 @@ def test_where_a_challenge_changed_the_winner_the_top_says_who_had_been_first(
 
     first = Words(record).text.split("Ranking Rank")[0]
 
-    assert build_contest_page(record)["standing"].deposed == deposed
+    assert build_contest_report_page(record)["standing"].deposed == deposed
     assert (f"Before the challenge {deposed} had come first." in first) == bool(deposed)
 
 
@@ -225,13 +225,13 @@ def test_letters_are_told_judge_by_judge() -> None:
     text = Words(contests.quality()).text
 
     assert "strict-judge in the final A dora B ana C ben-2 second-judge on the challenge A ben-2 B dora C ana" in text
-    assert build_contest_page(contests.one_survivor())["letters"] == []
+    assert build_contest_report_page(contests.one_survivor())["letters"] == []
 
 
 @pytest.mark.parametrize("shape", [contests.one_survivor, contests.fastest, contests.empty, contests.hidden])
 def test_without_a_final_there_is_no_part_about_it(shape: Callable[[], Json]) -> None:
     """An empty section looks like a fault."""
-    shown = build_contest_page(shape())
+    shown = build_contest_report_page(shape())
 
     assert shown["sides"] == []
     assert "sides" not in dict(shown["sections"])
@@ -251,7 +251,7 @@ def test_while_scores_are_hidden_none_is_on_the_page(shape: Callable[[], Json]) 
 
 def test_a_path_names_every_stage_with_its_time() -> None:
     """Who asks what became of a submission finds it in one line."""
-    details = {one.id: one for one in build_contest_page(contests.quality())["details"]}
+    details = {one.id: one for one in build_contest_report_page(contests.quality())["details"]}
 
     steps = [(step.name, step.says, step.at) for step in details["ben-2"].steps]
     assert steps == [
@@ -268,7 +268,7 @@ def test_a_path_names_every_stage_with_its_time() -> None:
 
 def test_a_total_is_shown_with_what_it_is_made_of() -> None:
     """Whoever doubts a number can add it up."""
-    dora = next(one for one in build_contest_page(contests.quality())["details"] if one.id == "dora")
+    dora = next(one for one in build_contest_report_page(contests.quality())["details"] if one.id == "dora")
 
     total = dora.totals[1]
     assert total.sum == "25% × 70 + 25% × 55 + 25% × 74 + 25% × 73"
@@ -284,7 +284,7 @@ def test_the_total_of_a_panel_is_shown_judge_by_judge() -> None:
               "notes": ["fourth-judge not counted: it was silent"]}  # fmt: skip
     now |= {"by_judge": None}
 
-    ana = build_contest_page(record)["details"][0]
+    ana = build_contest_report_page(record)["details"][0]
 
     assert [total.by_judge for total in ana.totals] == [
         "Judge by judge: first-judge 71.50 (weight 2), other-judge 76.50, third-judge 81.50. "
@@ -297,7 +297,7 @@ def test_the_total_of_a_panel_is_shown_judge_by_judge() -> None:
 
 def test_a_submission_opens_with_checks_hints_advice_and_marked_text() -> None:
     """What its author was told, in one place."""
-    ana, ben = build_contest_page(contests.quality())["details"][:2]
+    ana, ben = build_contest_report_page(contests.quality())["details"][:2]
 
     assert (ana.checks[0]["criterion"], ana.checks[0]["passed"]) == ("names the time limit", True)
     assert [check["passed"] for check in ben.checks] == [True, False, True]
@@ -320,7 +320,7 @@ def test_every_event_is_in_the_list() -> None:
     """The drawing is for the eye, the list for the record."""
     record = contests.quality()
 
-    lines = build_contest_page(record)["happened"]
+    lines = build_contest_report_page(record)["happened"]
 
     assert [line.number for line in lines] == list(range(len(record["events"])))
     assert lines[-1].follows == (
@@ -328,7 +328,7 @@ def test_every_event_is_in_the_list() -> None:
         "closed: ana won, and the challenge period is over",
     )
     assert "Ana Ruiz is told of ana: first, not final yet" in lines[-2].follows
-    assert "ana's author is told of ana-2: won" in build_contest_page(contests.fastest())["happened"][-1].follows
+    assert "ana's author is told of ana-2: won" in build_contest_report_page(contests.fastest())["happened"][-1].follows
 
 
 def test_the_time_line_is_to_scale() -> None:
@@ -367,7 +367,7 @@ def test_two_moments_of_one_minute_are_told_apart() -> None:
     """A second late is late: the page must not show the time of the deadline beside it."""
     record = contests.late_by_a_second()
 
-    shown = build_contest_page(record)
+    shown = build_contest_report_page(record)
 
     assert shown["refused"][0]["at"] == "4 Nov 2026, 00:00:01 UTC"
     assert shown["terms"]["deadline"] == "4 Nov 2026, 00:00:00 UTC"
@@ -420,7 +420,7 @@ PLACES = st.integers(0, 12)
 @given(st.text(min_size=6, max_size=10), st.lists(st.tuples(PLACES, PLACES, st.sampled_from(["a", "b"])), min_size=1))
 def test_marking_passages_changes_no_character(text: str, marks: list[tuple[int, int, str]]) -> None:
     """Whatever overlaps, is empty or lies outside."""
-    pieces = list(_cut_page_text_at_marks(text, marks))
+    pieces = list(_cut_report_text_at_marks(text, marks))
 
     assert "".join(piece.text for piece in pieces) == text
 
@@ -506,7 +506,7 @@ def test_files_that_were_set_aside_are_told_with_their_reason() -> None:
 
     assert "Set aside These files could not be taken." in text
     assert "eve/final.md eve it is empty" in text
-    assert ("aside", "Set aside") in build_contest_page(record)["sections"]
+    assert ("aside", "Set aside") in build_contest_report_page(record)["sections"]
     assert "could not be taken" not in Words(contests.quality()).text
 
 
@@ -524,7 +524,7 @@ def test_a_gate_that_could_not_be_checked_is_neither_passed_nor_failed() -> None
 
 def test_a_refused_challenge_is_no_refused_submission() -> None:
     """One of each was refused, and the tile of submissions counted two."""
-    told = {fact.name: fact.note for fact in list_contest_page_facts(ReportedContest(contests.quality()))}
+    told = {fact.name: fact.note for fact in list_contest_report_facts(ReportedContest(contests.quality()))}
 
     assert told["Submissions"].endswith("; 1 refused")
     assert told["Challenge"].endswith("; 1 refused")

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.report.html.chart_layout import ChartAxis
-from evenhand.report.html.formats import format_page_duration, format_page_moment, link_page_to_sample
-from evenhand.report.html.page_file import SAMPLES_PER_BLOCK, dump_inert_page_json, write_html
-from evenhand.report.html.run_page import build_run_page
-from evenhand.report.untrusted_text import escape_hiding_page_characters
+from evenhand.report.html.formats import format_report_duration, format_report_moment, link_report_to_sample
+from evenhand.report.html.page_file import SAMPLES_PER_BLOCK, dump_inert_report_json, write_html
+from evenhand.report.html.run_page import build_run_report_page
+from evenhand.report.untrusted_text import escape_hiding_report_characters
 from tests.report.example import head, hostile_head, hostile_samples, samples
 from tests.report.results import Data
 from tests.report.shapes import SHAPES, solo, undecided
@@ -30,7 +30,7 @@ JSON = st.recursive(LEAVES, lambda inner: st.lists(inner) | st.dictionaries(ANYT
 @given(JSON)
 def test_no_data_can_end_its_script_element(data: object) -> None:
     """Without < nothing ends a script element or begins a comment in it; the data itself stays the same."""
-    text = dump_inert_page_json(data)
+    text = dump_inert_report_json(data)
 
     assert not set("<>&\n\u2028\u2029") & set(text)
     assert text.encode("utf-8")
@@ -39,7 +39,7 @@ def test_no_data_can_end_its_script_element(data: object) -> None:
 
 def test_a_number_that_json_does_not_have_is_written_as_a_word() -> None:
     """One NaN in the metadata of one sample must not make the whole block unreadable."""
-    text = dump_inert_page_json({"metadata": {"ratio": float("nan"), "most": [float("inf")]}})
+    text = dump_inert_report_json({"metadata": {"ratio": float("nan"), "most": [float("inf")]}})
 
     assert json.loads(text) == {"metadata": {"ratio": "nan", "most": ["inf"]}}
 
@@ -47,18 +47,18 @@ def test_a_number_that_json_does_not_have_is_written_as_a_word() -> None:
 @given(ANYTHING)
 def test_nothing_hides_in_a_text(text: str) -> None:
     """Marks of direction, of no width, control characters and halves of characters are written out."""
-    shown = escape_hiding_page_characters(text)
+    shown = escape_hiding_report_characters(text)
 
     assert not re.search(
         "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]", shown
     )
-    assert escape_hiding_page_characters("plain\ttext\nand 👩‍🚀") == "plain\ttext\nand 👩‍🚀"
+    assert escape_hiding_report_characters("plain\ttext\nand 👩‍🚀") == "plain\ttext\nand 👩‍🚀"
 
 
 @given(ANYTHING)
 def test_every_id_has_a_place(id: str) -> None:
     """An address holds letters and escapes only, so that no id can leave its attribute or name a scheme."""
-    assert re.fullmatch(r"#sample=[A-Za-z0-9_.~%-]*", link_page_to_sample(id))
+    assert re.fullmatch(r"#sample=[A-Za-z0-9_.~%-]*", link_report_to_sample(id))
 
 
 def test_samples_are_written_as_they_come() -> None:
@@ -172,13 +172,13 @@ def test_zero_stands_in_the_middle_of_a_difference(values: list[float], other: f
 )
 def test_a_time_is_written_in_its_unit(seconds: float | None, text: str | None) -> None:
     """Nobody should have to divide by sixty."""
-    assert format_page_duration(seconds) == text
+    assert format_report_duration(seconds) == text
 
 
 def test_a_moment_that_cannot_be_read_is_shown_as_it_is() -> None:
     """The report must not fail for a date."""
-    assert format_page_moment("2026-11-16T05:12:33+00:00") == "16 Nov 2026, 05:12 UTC"
-    assert format_page_moment("last Tuesday") == "last Tuesday"
+    assert format_report_moment("2026-11-16T05:12:33+00:00") == "16 Nov 2026, 05:12 UTC"
+    assert format_report_moment("last Tuesday") == "last Tuesday"
 
 
 def written(whole: Data) -> str:
@@ -231,7 +231,7 @@ def test_a_good_colour_needs_a_whole_run_that_passed(verdict: str, exit_code: in
     whole["decision"] |= {"verdict": verdict, "exit_code": exit_code}
     whole["run"]["state"] = state
 
-    assert build_run_page(whole)["look"][1] == tone
+    assert build_run_report_page(whole)["look"][1] == tone
 
 
 def test_a_badge_answers_and_advises() -> None:

@@ -6,8 +6,10 @@ import re
 import pytest
 
 from evenhand.report.html.page_file import write_html
+from evenhand.report.html.run_page import build_run_report_page
 from tests.report.example import head, samples
 from tests.report.results import Data
+from tests.report.shapes import five_variants
 
 
 def written(whole: Data) -> str:
@@ -55,3 +57,17 @@ def test_per_cent_is_written_without_a_space() -> None:
 
     assert "95% intervals" in page
     assert not re.search(r"\d %", page)
+
+
+def test_the_first_number_is_of_what_the_verdict_is_about() -> None:
+    """With several treatments it was that of the control, below a verdict about another variant."""
+    whole, _ = five_variants()
+    about = whole["decision"]["comparisons"][2]
+    whole["decision"] |= {"verdict": about["verdict"], "headline": "It is worse.", "best": None}
+    about["headline"] = f"{about['verdict']}: It is worse."
+
+    first = build_run_report_page(whole)["facts_row"][0]
+    pair = build_run_report_page(head())["facts_row"][0]
+
+    assert (first.name, first.note) == ("Composite", f"{about['control']} → {about['treatment']}, on 1 to 5")
+    assert (pair.value.count(" → "), pair.note) == (1, "old → new, on 1 to 5")

@@ -7,7 +7,7 @@ import pytest
 
 from evenhand.report.html.judge_page import draw_people_plots
 from evenhand.report.html.page_file import write_html
-from evenhand.report.html.run_page import build_run_page
+from evenhand.report.html.run_page import build_run_report_page
 from tests.report.example import head, samples
 from tests.report.measured import labels
 
@@ -72,7 +72,7 @@ def test_dots_do_not_depend_on_the_order_of_labels() -> None:
 def test_without_labels_nothing_is_said_about_people() -> None:
     """A heading over nothing would read like a result."""
     assert draw_people_plots(None, [[1, 5]]) == []
-    assert build_run_page(head(labels=None))["people"] == []
+    assert build_run_report_page(head(labels=None))["people"] == []
 
 
 def test_the_page_draws_each_judge_that_was_labelled() -> None:

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from evenhand.report.untrusted_text import escape_hiding_page_characters
+from evenhand.report.untrusted_text import escape_hiding_report_characters
 from tests.report.browser import Reader
 from tests.report.example import HOSTILE, head, hostile_head, hostile_samples, samples
 from tests.report.results import QUOTES, Data
@@ -18,7 +18,7 @@ def test_hostile_texts_are_shown_and_do_nothing(reader: Reader) -> None:
 
     shown = [seen.page.evaluate(OUTPUT, position) for position in range(len(HOSTILE))]
 
-    assert shown == [escape_hiding_page_characters(text) for text in HOSTILE]
+    assert shown == [escape_hiding_report_characters(text) for text in HOSTILE]
     assert seen.page.locator("img, iframe, object, embed, meta[http-equiv=refresh], body style").count() == 0
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= 1280
     assert (seen.troubles, seen.violations()) == ([], [])
@@ -206,7 +206,7 @@ def test_headings_are_in_order_and_controls_have_names(reader: Reader) -> None:
 
 
 LEVELS = "(part) => [...part.querySelectorAll('h1, h2, h3, h4, h5, h6')].map((one) => Number(one.tagName[1]))"
-NAMELESS = """[...document.querySelectorAll('input, select, button, a, [role=img], [role=region], [role=search]')]
+NAMELESS = """[...document.querySelectorAll('input, select, button, a, [role=img], [role=group], [role=search]')]
   .filter((one) => !(one.labels?.[0]?.textContent || one.textContent || one.getAttribute('aria-label') || '').trim())
   .map((one) => one.outerHTML)"""
 

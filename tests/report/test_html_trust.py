@@ -4,7 +4,7 @@ import io
 import re
 
 from evenhand.report.html.page_file import write_html
-from evenhand.report.html.run_page import build_run_page
+from evenhand.report.html.run_page import build_run_report_page
 from evenhand.report.html.trust_section import build_trust_section
 from evenhand.report.report_data import LONGEST_PASSAGE, add_passages_to_reported_disagreements
 from tests.report.example import head, samples
@@ -46,13 +46,13 @@ def test_the_page_says_the_answer_and_quotes_what_was_judged() -> None:
     assert "May gate one way only (score at least 3.40)." in text
     assert '<mark class="evidence">Refunds take five days.</mark>' in text
     assert 'href="#sample=q-003"' in text and "The output is not kept." in text
-    assert ("trust", "Trust") in build_run_page(head())["sections"]
+    assert ("trust", "Trust") in build_run_report_page(head())["sections"]
 
 
 def test_without_labels_there_is_no_section() -> None:
     """A heading over nothing would read like a result."""
     assert section(trust=None) == ""
-    assert ("trust", "Trust") not in build_run_page(head(trust=None))["sections"]
+    assert ("trust", "Trust") not in build_run_report_page(head(trust=None))["sections"]
 
 
 def test_a_passage_cannot_act_on_the_page() -> None:

@@ -15,6 +15,7 @@ from evenhand.errors import InputError
 from evenhand.models.requests import Request
 from evenhand.report.html.page_file import write_html
 from evenhand.report.markdown_report import write_markdown
+from evenhand.report.result_phrases import build_report_preference_tables
 from evenhand.store.store import Store
 from evenhand.workflows.audit import audit_run
 from evenhand.workflows.compare import CompareTerms, compare_runs
@@ -101,6 +102,20 @@ def test_the_verdict_tests_how_often_the_treatment_is_preferred(tmp_path: Path) 
     assert head["preferences"]["strengths"] is None
 
 
+def test_a_preference_has_one_interval_and_the_control_has_none(tmp_path: Path) -> None:
+    """Preferred to the control and scored against it are one number; a half by definition is not uncertain."""
+    checks = [{"contains": "9"}]
+    heads = [run(tmp_path).head, run(tmp_path, assertions=checks).head]
+
+    for head in heads:
+        (old, new), (pair,) = head["variants"], head["preferences"]["pairs"]
+        assert [round(new["score"][end], 4) for end in ("mean", "low", "high")] == [
+            pair[end] for end in ("rate", "low", "high")
+        ]
+        assert (old["score"]["mean"], old["score"]["low"], old["layers"]["judge"]["high"]) == (0.5, None, None)
+    assert [head["variants"][0]["composite"]["low"] is None for head in heads] == [True, False]
+
+
 def test_equal_variants_are_even(tmp_path: Path) -> None:
     """All ties: no difference, and no gate is missed by being as good as the control."""
     head = run(tmp_path, [sample(f"s{n}", old=3, new=3) for n in range(6)]).head
@@ -128,6 +143,9 @@ def test_a_judge_that_follows_the_place_decides_nothing(tmp_path: Path) -> None:
 
     (told,) = head["preferences"]["position_bias"]
     assert (told["pairs"], told["followed_place"], told["first_place"]) == (6, 6, 6)
+    *_, table = build_report_preference_tables(head)
+    assert [name for name, _ in table.columns] == ["position bias", "pairs", "followed the position", "the first one"]
+    assert "place" not in table.note
     assert [one["layers"]["judge"]["mean"] for one in head["variants"]] == [3.0, 3.0]
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from evenhand.report.html.comparison_page import build_comparison_page
-from evenhand.report.html.sample_page import list_page_reasons
+from evenhand.report.html.comparison_page import build_comparison_report_page
+from evenhand.report.html.sample_page import list_report_reasons
 from evenhand.runs.columns import RunVariantRows, join_run_result_rows, load_run_columns
 from evenhand.runs.notable import SampleMoveBetweenRuns, find_samples_moved_between_runs
 from evenhand.runs.sample_ranking import SampleOrder, rank_run_samples
@@ -187,7 +187,7 @@ def test_a_move_names_its_variant_and_a_failed_verdict_is_said(store: Store) -> 
     [listed] = list_run_samples(store, RUN).samples
 
     assert listed.moved_variant == "new"
-    assert [says for _, says in list_page_reasons(listed)] == ["verdict fail", "new moved −2.50"]
+    assert [says for _, says in list_report_reasons(listed)] == ["verdict fail", "new moved −2.50"]
 
 
 def test_what_moved_a_sample_are_layers_as_well_as_criteria() -> None:
@@ -200,6 +200,6 @@ def test_what_moved_a_sample_are_layers_as_well_as_criteria() -> None:
         "control": {"name": "old"}, "treatments": [{"name": "new"}], "notes": [], "forced": [], "scales": {},
         "samples": {"both": 1, "only_control": {"count": 0}, "only_treatment": {"count": 0}},
     }  # fmt: skip
-    [moved] = build_comparison_page(found, {"new": [move]})["moved"]
+    [moved] = build_comparison_report_page(found, {"new": [move]})["moved"]
 
     assert [says for _, says in moved.rows[0].why] == ["fact 5.00 → 1.00", "tone 6.00 → 7.00"]

@@ -278,3 +278,13 @@ def test_the_least_p_that_drawn_flips_can_give_is_an_upper_bound() -> None:
 
     assert (bound.p, bound.p_at_most) == (2 / 10_000, True)
     assert (met.p_at_most, counted.p_at_most, counted.p) == (False, False, 2 / 2**12)
+
+
+def test_an_interval_of_ties_contains_what_its_test_does_not_reject() -> None:
+    """Five times 2 and two zeros: mid-p rejects 0, and none of the differences next to it."""
+    found = difference_of([2, 2, 2, 2, 2, 0, 0], span=4.0, rng=np.random.default_rng(1))
+
+    assert found.p == pytest.approx(0.03125)
+    assert 0 < found.low < 1e-9  # 0 itself lies outside, as p says.
+    mirrored = difference_of([-2, -2, -2, -2, -2, 0, 0], span=4.0, rng=np.random.default_rng(1))
+    assert (mirrored.low, mirrored.high) == (-found.high, -found.low)

@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats.power import needed_for, power_of, step_of
+from evenhand.stats.differences import difference_of
+from evenhand.stats.power import (
+    count_pairs_for_scale_bound,
+    detectable_effect_at_power,
+    needed_for,
+    power_band,
+    power_of,
+    step_of,
+)
 
 
 @pytest.mark.parametrize("n", [5, 8, 12, 20, 50, 200])
@@ -86,3 +94,31 @@ def test_more_pairs_see_more() -> None:
         powers = [power_of(n, 0.5, 1.0, step=step).power for n in range(3, 200)]
 
         assert np.all(np.diff(powers) > -1e-4)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4])
+@pytest.mark.parametrize("sd", [0.0, 0.01, 1.0])
+def test_below_five_pairs_nothing_is_seen(n: int, sd: float) -> None:
+    """No verdict calls a difference of so few pairs significant."""
+    assert power_of(n, 2.33, sd).power == 0
+    assert power_of(5, 2.33, sd).power > 0.5 or sd == 1.0
+    with pytest.raises(InputError, match=f"{n} pairs show no difference"):
+        detectable_effect_at_power(n, sd)
+
+
+@pytest.mark.parametrize("effect", [0.25, 0.5, 1.0, 2.0])
+def test_equal_differences_are_seen_when_their_bound_leaves_out_0(effect: float) -> None:
+    """The number at which the interval of so many equal differences begins above 0, and not one before."""
+    needed = needed_for(effect, 0.0, span=4.0)
+
+    assert needed is not None
+    ends = [difference_of([effect] * n, span=4.0, rng=np.random.default_rng(1)).low for n in (needed - 1, needed)]
+    assert ends[0] <= 0 < ends[1]
+    assert power_band(0.0, effect, span=4.0).needed == max(20, needed)
+
+
+def test_half_a_point_takes_32_equal_pairs() -> None:
+    """1 − 0.025 to the power of 1/n has to fall below 0.5 in 4.5: by hand, 31.3."""
+    assert count_pairs_for_scale_bound(0.5, 4.5) == 32
+    assert power_of(31, 0.5, 0.0, span=4.0).power == 0
+    assert power_of(32, 0.5, 0.0, span=4.0).power == 1

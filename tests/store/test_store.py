@@ -324,3 +324,12 @@ def test_collecting_gives_back_the_room_of_a_file(database: str) -> None:
         assert freed is not None
         assert freed > 900_000
         assert left < 300_000  # Empty tables and their indexes; the replies were a million bytes.
+
+
+@pytest.mark.parametrize("position", [-1, 2**31, 10**19, 10**30])
+def test_a_position_that_no_column_can_hold_is_one_where_nothing_is(store: Store, position: int) -> None:
+    """An address may name any number: the database would refuse to look for it, as if it were out of order."""
+    store.begin_run(run_row())
+    store.write_rows(RowBatch(samples=[sample_row(0)]))
+
+    assert [len(store.rows.list_samples_at(RUN, [0, position])), store.rows.list_results_at(RUN, [position])] == [1, []]

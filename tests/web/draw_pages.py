@@ -26,9 +26,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         stored = fill_store(Path(folder), hostile=False)
         last = stored.runs[-1]
+        compared = f"run={stored.runs[0]}&run={stored.runs[1]}&variant=new&variant=new"
         pages = {
             "runs": "/", "run": f"/runs/{last}", "samples": f"/runs/{last}#samples",
-            "sample": f"/runs/{last}/samples/1", "compare": f"/compare?run={stored.runs[0]}&run={stored.runs[1]}",
+            "sample": f"/runs/{last}/samples/1", "compare": f"/compare?{compared}",
             "judges": f"/judges?run={last}", "rubric": "/rubrics/shown?name=customer-support",
             "edit": "/rubrics/edit?name=summary", "contest": f"/contests/{stored.contest}",
             "label": f"/runs/{stored.runs[0]}/label?rater=Ada", "what-if": f"/runs/{last}/what-if",

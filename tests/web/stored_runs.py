@@ -118,7 +118,8 @@ def build_hostile_eval() -> Eval:
         },
         {"id": "../../etc?x=1#y", "input": "\u202egnp.exe", "outputs": {"a": "plain", "b": "</textarea></script>"}},
     ]
-    return Eval(name=f"hostile {HOSTILE}", samples=samples, rubric=rubric, judges=[SeenJudge(f"judge {HOSTILE}")])
+    judges = [SeenJudge(f"judge {HOSTILE}")]
+    return Eval(name=f"hostile {HOSTILE}", samples=samples, rubric=rubric, judges=judges, repeats=2)
 
 
 @dataclass(frozen=True)

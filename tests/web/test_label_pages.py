@@ -12,16 +12,18 @@ import pytest
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
-from evenhand import run_sync
+from evenhand import Eval, run_sync
 from evenhand.calibrate.next_labels import ExpectedWidth
 from evenhand.evals.eval_schema import KeepReplies
 from evenhand.report.html.trust_section import build_labelling_progress
 from evenhand.store.store import Store
+from evenhand.testing import scripted_judge
 from evenhand.workflows import labels
-from evenhand.workflows.labelling import draw_batch_to_label
+from evenhand.workflows.labelling import draw_batch_to_label, label_queued_output, open_labelling
 from evenhand.workflows.labelling_progress import LabellingProgress
 from evenhand.workflows.labels import check_labels
 from evenhand.workflows.run import RunOptions
+from evenhand.workflows.trust import load_labelled_gates, measure_trust
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
 
@@ -318,3 +320,75 @@ def test_what_is_drawn_is_not_drawn_again(client: TestClient, labelled: str) -> 
     samples = [{one["sample"] for one in items} for items in batches]
 
     assert len(samples) == 2 and samples[1] and not samples[0] & samples[1]
+
+
+TREE = {
+    "name": "paper",
+    "criteria": [
+        {
+            "id": "method",
+            "weight": 2,
+            "children": [
+                {"id": "data", "asks": "Is the data described?", "scale": "yes/no", "required": True},
+                {"id": "statistics", "asks": "Does the test fit?", "weight": 3},
+            ],
+        },
+        {"id": "writing", "asks": "Can it be followed?"},
+    ],
+    "gates": [{"criterion": "method", "min": 0.5}],
+}
+
+
+def run_rubric(place: Path, rubric: dict[str, Any], scores: dict[str, float]) -> str:
+    """A run of eight samples whose judge says the same of all, with six of them drawn to label."""
+    samples = [{"id": f"s{at}", "input": "?", "output": f"text {at}"} for at in range(8)]
+    eval = Eval(name="labelled", samples=samples, rubric=rubric, judges=[scripted_judge(scores)])
+    run = run_sync(eval, options=RunOptions(place=place)).id
+    with Store.open(place, {}) as store:
+        draw_batch_to_label(store, run, 6)
+    return run
+
+
+def test_a_tree_is_labelled_and_its_gates_are_held_against_people(client: TestClient, tmp_path: Path) -> None:
+    """Nobody is asked about a node: its gate goes by what is answered below it, for judges and for people."""
+    place = tmp_path / "store"
+    run = run_rubric(place, TREE, {"data": 1, "statistics": 0.5, "writing": 1})
+    with Store.open(place, {}) as store:
+        for _ in range(3):
+            task = open_labelling(store, run, "ada")
+            assert task.queued is not None
+            answer = {"data": "0", "statistics": "0.25", "writing": "1"}
+            label_queued_output(store, run, "ada", task.queued.key, answer)
+        gate = next(one for one in measure_trust(store, run).gates if one.gate == "method")
+        judged = load_labelled_gates(store, run)
+
+    progress = client.get(f"/runs/{run}/label/progress", params={"rater": "ada"})
+    shown = client.get(f"/runs/{run}/label", params={"rater": "ada"}).text
+
+    assert progress.status_code == 200
+    # Judges say (1 + 3 × 0.5) / 4 = 0.625 of the node, people 0.1875: each is a wrong pass.
+    assert (gate.about, gate.passed.wrong, gate.passed.n) == ("method at least 0.50", 3, 3)
+    assert [one.id for one in judged.gates] == ["verdict", "method", "data"]
+    assert 'aria-label="statistics, 0 to 1"' in shown
+
+
+@pytest.mark.parametrize(
+    ("scale", "says"),
+    [
+        ("1-10", "1–9 for the score; 0 for ten; c cannot say"),
+        ({"min": 0, "max": 10, "integers": True}, "0–9 for the score; t for ten; c cannot say"),
+        ("1-5", "1–5 for the score; c cannot say"),
+        ("yes/no", "y n for yes and no; c cannot say"),
+        ({"min": 0, "max": 100}, "Enter after a number that you type; c cannot say"),
+        ({"min": 0, "max": 1}, "Enter after a number that you type; c cannot say"),
+    ],
+)
+def test_the_hint_names_the_keys_that_answer(client: TestClient, tmp_path: Path, scale: Any, says: str) -> None:
+    """“0 for ten” gave 0 on a scale from 0, and nothing where answers are yes and no or typed."""
+    rubric = {"name": "one", "criteria": [{"id": "good", "asks": "Is it good?", "scale": scale}]}
+    run = run_rubric(tmp_path / "store", rubric, {"good": 1})
+
+    page = client.get(f"/runs/{run}/label", params={"rater": "ada"}).text
+
+    hint = re.sub(r"<[^>]+>", "", re.findall(r'<p class="fine keys">(.*?)</p>', page)[0])
+    assert hint.startswith(f"Keys: {says};")

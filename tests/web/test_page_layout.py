@@ -50,3 +50,18 @@ def test_short_ids_stay_whole_and_buttons_beside_their_fields(visitor: Visitor, 
 
     assert [id for id, count in lines if count > 1] == []
     assert len(set(ends)) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "chosen"), [("run", "#sample-list table"), ("sample", ".results"), ("runs", "table.listing")]
+)
+def test_a_large_screen_is_used_for_tables_and_outputs_and_not_for_lines(
+    visitor: Visitor, stored: StoredRuns, name: str, chosen: str
+) -> None:
+    """At 2,560 pixels a page of 1,500 hides columns; a line of 2,300 is read by nobody."""
+    page = visitor.open(list_pages(stored)[name], viewport={"width": 2560, "height": 1200}).page
+    wide = page.locator(chosen).first.bounding_box()
+    lines = page.locator("main p, main li").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().width)")
+
+    assert wide is not None and wide["width"] > 2200
+    assert lines and max(lines) <= 1500

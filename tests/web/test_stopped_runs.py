@@ -1,9 +1,18 @@
 """A run that was stopped: its counts say of what they are, and what was spent before goes on being counted."""
 
+import json
 import re
+from datetime import datetime
 
+import pytest
 import requests
+from starlette.testclient import TestClient
 
+from evenhand.store.run_holds import name_lock_process
+from evenhand.workflows.report import load_user_report_head
+from evenhand.workflows.run_following import view_run_following
+from evenhand.workflows.run_resuming import add_pause_of_resumed_run
+from tests.runs.stored import keep_run, result, sample
 from tests.service.serving import wait_until
 from tests.web.watched_runs import HeldJudge, start_watched_run, view_run
 
@@ -45,7 +54,53 @@ def test_counts_of_a_stopped_run_say_of_what_they_are(workbench: str, held: Held
     done = view_run(workbench, run)["progress"]["done"]
 
     assert re.search(r"Samples × 2 repeats \d of 16", live)
-    assert f"Samples × 2 repeats {done} of 16" in page
-    listed, without = re.search(r"(\d) samples, (\d) of them without a result", page).groups()  # type: ignore[union-attr]
+    listed, without = re.search(r"(\d) samples? with a result and (\d) without one yet", page).groups()  # type: ignore[union-attr]
     assert page.count("no result yet") == int(without) > 0
-    assert int(listed) - int(without) == -(-done // 2)
+    assert int(listed) == -(-done // 2)
+    assert f"Stopped before its end: {listed} of 8 samples." in page
+    assert re.findall(r"(\d) of 8\b", page) == [listed] * 2
+
+
+RUN = "20261116-090000-aaaaaa"
+
+
+def test_a_stopped_run_has_one_count_of_its_samples(client: TestClient) -> None:
+    """A sample counts once it has a result, whether all variants have theirs, or it was only read."""
+    results = [result(at, name, 3.0) for at in range(9) for name in ("old", "new")]
+    results += [result(9, "old", 3.0), result(10, "new", 3.0)]
+    store = client.app.state.store  # type: ignore[attr-defined]
+    read, planned = [sample(at) for at in range(17)], {"samples": 120}
+    scores: dict[str, list[float]] = {"old": [], "new": []}
+    keep_run(store, RUN, scores, samples=read, results=results, state="stopped", setup_changes=planned)
+    page = client.get(f"/runs/{RUN}").text
+    following = view_run_following(store, RUN)
+
+    assert (following.done, following.total) == (11, 120)
+    assert set(re.findall(r"(\d+) of 120", page)) == {"11"}
+    assert "11 samples with a result and 6 without one yet" in page
+
+
+def test_the_pause_before_a_resume_is_no_time_of_the_run(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that was stopped overnight did not take a day; neither while it goes on nor when it is over."""
+    store = client.app.state.store  # type: ignore[attr-defined]
+    keep_run(store, RUN, {"old": [3.0]}, state="stopped")  # From 9:00 to 9:01.
+    row = add_pause_of_resumed_run(store, store.find_run(RUN), "2026-11-17T09:00:00+00:00")
+    store.hold_run(RUN, name_lock_process(), row["setup"])
+    monkeypatch.setattr(type(store), "now", lambda _: datetime.fromisoformat("2026-11-17T09:00:30+00:00"))
+    live = view_run_following(store, RUN)
+    ended = {**store.find_run(RUN), "ended": "2026-11-17T09:02:00+00:00", "state": "finished"}
+
+    assert (live.state, live.seconds) == ("running", 90)
+    assert load_user_report_head(store, ended)["run"]["seconds"] == 180
+
+
+def test_a_killed_run_was_left_at_its_last_result(client: TestClient) -> None:
+    """Nobody noted its end, and what came after was not work."""
+    store = client.app.state.store  # type: ignore[attr-defined]
+    at = {"at": "2026-11-16T09:00:40+00:00"}
+    keep_run(store, RUN, {"old": []}, results=[{**result(0, "old", 3.0), **at}], state="stopped")
+    killed = {**store.find_run(RUN), "ended": None, "state": "running"}
+
+    row = add_pause_of_resumed_run(store, killed, "2026-11-16T10:00:40+00:00")
+
+    assert json.loads(row["setup"])["paused"] == 3600

@@ -11,8 +11,9 @@ from starlette.testclient import TestClient
 
 from evenhand import run_sync
 from evenhand.errors import InputError
-from evenhand.report.html.judge_page import build_judge_page
+from evenhand.report.html.judge_page import build_judge_report_page
 from evenhand.store.store import Store
+from evenhand.web.run_pages import name_page_orders
 from evenhand.workflows.history import list_eval_trends
 from evenhand.workflows.rubric import (
     check_user_rubric_text,
@@ -23,6 +24,7 @@ from evenhand.workflows.rubric import (
 )
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.tokens import create_service_token
+from tests.docs.pages import ROOT
 from tests.report.example import head
 from tests.runs.stored import keep_run
 from tests.web.stored_runs import StoredRuns, build_help_desk
@@ -145,7 +147,7 @@ def test_bars_of_judges_stand_on_an_axis_in_their_units() -> None:
 def draw_bars_of(seconds: dict[str, float]) -> list[Any]:
     judge = {"name": "a", "cost": None, "seconds": seconds, "calls": 1, "cached": 0, "heuristic": False}
     judge |= {"failed": 0, "abstained": 0, "tokens": None, "attempts": 1, "unreadable": 0}
-    found: list[Any] = build_judge_page({**head(), "judges": [{**head()["judges"][0], **judge}]})["bars"]
+    found: list[Any] = build_judge_report_page({**head(), "judges": [{**head()["judges"][0], **judge}]})["bars"]
     return found
 
 
@@ -157,3 +159,35 @@ def test_the_path_of_a_score_tells_each_number_once(client: TestClient, tmp_path
     assert "mean of layers" in page
     assert "layer mean" not in page
     assert not re.search(r"weighted mean [\d.]+ weighted mean", page)
+
+
+@pytest.mark.parametrize("position", ["3", "99999999999", "99999999999999999999", "-1"])
+def test_a_sample_that_is_not_there_is_not_found(client: TestClient, position: str) -> None:
+    """However large the number in the address is."""
+    keep_run(client.app.state.store, "20261116-090000-aaaaaa", {"output": [1.0] * 3})  # type: ignore[attr-defined]
+    page = client.get(f"/runs/20261116-090000-aaaaaa/samples/{position}")
+
+    assert (page.status_code, "go to the list of samples" in page.text) == (404, True)
+
+
+def test_samples_are_shown_by_what_a_run_has(client: TestClient, tmp_path: Path) -> None:
+    """A verdict that no method gave, or a finding of guards that nobody asked, would always show nothing."""
+    keep_run(client.app.state.store, "20261116-090000-aaaaaa", {"output": [1.0] * 3})  # type: ignore[attr-defined]
+    judged = run_sync(build_help_desk(), options=RunOptions(place=tmp_path / "store")).id
+    plain, verdicts, asked = (
+        re.findall(r'<option value="(\w*)"[^>]*>', client.get(f"/runs/{run}").text.partition('name="state"')[2])
+        for run in ("20261116-090000-aaaaaa", judged, "20261116-090000-aaaaaa?state=fail")
+    )
+
+    assert plain == ["", "gate", "unscored"]
+    assert verdicts == ["", "gate", "unscored", "flagged", "fail", "borderline", "pass"]
+    assert asked == ["", "gate", "unscored", "fail"]
+
+
+def test_the_manual_names_orders_as_the_page_does() -> None:
+    """Whoever looks for the option of a guide should find it."""
+    named = re.findall(r"\*Sort: ([^*]+)\*", (ROOT / "docs" / "workbench.md").read_text())
+    orders = {word for variants in ([1], [1, 2]) for word in name_page_orders(variants).values()}
+
+    assert named and set(named) <= orders
+    assert "lowest composite of a treatment" in named

@@ -14,14 +14,14 @@ import pytest
 from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
-from evenhand import Eval, run_sync
+from evenhand import Eval, InputError, run_sync
 from evenhand.files.methods import list_rubric_file_names
 from evenhand.files.rubric_writing import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.models.requests import Reply, Request
-from evenhand.report.html.rubric_page import build_what_if_page
-from evenhand.report.html.run_page import build_run_page
+from evenhand.report.html.rubric_page import build_what_if_report_page
+from evenhand.report.html.run_page import build_run_report_page
 from evenhand.runs.columns import load_run_columns
 from evenhand.runs.stored_judgments import restore_run_rubric
 from evenhand.scoring.scores import to_scoring_fingerprint_data
@@ -32,13 +32,9 @@ from evenhand.workflows.labelling_progress import measure_labelling_progress
 from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.runs import load_run_head
-from evenhand.workflows.what_if import (
-    ask_what_if_of_run,
-    change_rubric_by_controls,
-    list_what_if_controls,
-    map_weights_of_stored_run,
-    save_what_if_rubric_file,
-)
+from evenhand.workflows.sensitivity import measure_run_sensitivity
+from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run, save_what_if_rubric_file
+from evenhand.workflows.what_if_controls import change_rubric_by_controls, list_what_if_controls
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
 
@@ -59,25 +55,26 @@ WITHOUT_VERDICTS = {"name": "two-minds", "method": "judge-skill", "criteria": RU
 
 @dataclass(frozen=True)
 class LengthJudge:
-    """A judge for whom long texts are deep, and short ones short."""
+    """A judge for whom long texts are deep, and short ones short; or who says the same of all."""
 
     name: str = "one"
+    same: Mapping[str, int] | None = None
 
     async def ask(self, request: Request) -> Reply:
         """Scores for what is asked."""
         assert request.about is not None
         long = "long" in request.about.texts["output"]
         scores = {"depth": 9, "brevity": 2} if long else {"depth": 3, "brevity": 10}
-        return await scripted_judge(scores, name=self.name).ask(request)
+        return await scripted_judge(self.same or scores, name=self.name).ask(request)
 
 
-def build_two_minds(rubric: Mapping[str, Any] = RUBRIC) -> Eval:
-    """An eval in which one variant is deep and the other one short."""
+def build_two_minds(rubric: Mapping[str, Any] = RUBRIC, **same: int) -> Eval:
+    """An eval in which one variant is deep and the other one short; with scores, all outputs get the same."""
     samples = [
         {"id": f"s{at}", "input": "?", "outputs": {"deep": f"a long text {at}", "brief": f"short {at}"}}
         for at in range(6)
     ]
-    return Eval(name="two-minds", samples=samples, rubric=rubric, judges=[LengthJudge()])
+    return Eval(name="two-minds", samples=samples, rubric=rubric, judges=[LengthJudge(same=same or None)])
 
 
 def test_a_weight_is_moved_the_winner_flips_and_the_rubric_is_saved(
@@ -122,6 +119,26 @@ def test_sliders_say_the_shares_that_the_server_uses(visitor: Visitor, stored: S
     expect(page.locator(".control.changed .was")).to_have_text(["0.5"])
 
 
+@pytest.mark.parametrize("kind", ["tree", "points"])
+def test_the_dots_of_the_map_stand_where_the_criteria_weigh(visitor: Visitor, stored: StoredRuns, kind: str) -> None:
+    """Axes are criteria that judges answer; in a tree sliders are of nodes too, and points are no weights."""
+    deep, brief = RUBRIC["criteria"]
+    nested = {"criteria": [{"id": "form", "weight": 3, "children": [deep, brief]}, {"id": "rest", "asks": "And else?"}]}
+    points = {"method": "points", "criteria": [{"id": one["id"], "asks": "?", "points": 4} for one in (deep, brief)]}
+    rubric = {"name": kind, **(nested if kind == "tree" else points)}
+    run = run_sync(build_two_minds(rubric, depth=1, brevity=0, rest=1), options=RunOptions(place=stored.place)).id
+    opened = visitor.open(f"/runs/{run}/what-if")
+    dot = opened.page.locator("#weight-map circle.here:not([hidden])")
+    dot.wait_for(state="attached")
+    before = dot.get_attribute("cx")
+    opened.page.focus("#control-weight-0")
+    opened.page.keyboard.press("Home")
+    expect(dot).not_to_have_attribute("cx", before or "")
+
+    assert opened.troubles == []
+    expect(opened.page.locator("summary").first).to_have_text("Weights" if kind == "tree" else "Points")
+
+
 @pytest.fixture(scope="module")
 def helped(tmp_path_factory: pytest.TempPathFactory) -> tuple[Store, str]:
     """A store with a run of three judges that differ."""
@@ -163,6 +180,38 @@ def test_the_answer_is_what_a_rescore_gives(
         assert one.verdicts["fail"][1] == pytest.approx(float(np.mean(fails[own])))
 
 
+def test_a_rescored_run_is_asked_by_the_rubric_that_scored_it(
+    helped: tuple[Store, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Saved, rescored and asked again, the page starts from the saved numbers; so does the analysis of weights."""
+    monkeypatch.chdir(tmp_path)
+    store, run = helped
+    changed = {"weight-0": "0.05", "verdict-0": "0.5", "verdict-1": "0.36"}
+    first = ask_what_if_of_run(store, run, changed)
+    save_what_if_rubric_file(store, run, changed, "again.yaml")
+    rescored = rescore_run(store, run, "again.yaml")["run"]["id"]
+    again = ask_what_if_of_run(store, rescored)
+    weights = measure_run_sensitivity(store, rescored, draws=20, seed=0, spread=0.2).rankings[0].parts
+
+    assert again.stored == {one.name: one.value for one in first.controls}
+    assert (again.found.moved, again.found.flipped, again.beyond) == (0, 0, 0)
+    assert [one.before for one in again.found.variants] == pytest.approx([one.after for one in first.found.variants])
+    assert weights[0].weight == pytest.approx(0.05 / 0.55)
+
+
+def test_a_run_that_did_not_keep_its_rubric_says_to_rescore_it(
+    helped: tuple[Store, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stores hold runs that were rescored before their rubric was kept; weights of another one would mislead."""
+    store, run = helped
+    row = dict(store.find_run(run))
+    setup = {**json.loads(row["setup"]), "rescored_from": "20260101-first"}
+    monkeypatch.setattr(Store, "find_run", lambda *_: {**row, "id": "old", "setup": json.dumps(setup)})
+
+    with pytest.raises(InputError, match=r"did not keep the rubric.*runs rescore 20260101-first"):
+        ask_what_if_of_run(store, "old")
+
+
 @pytest.mark.parametrize("name", list_rubric_file_names())
 def test_a_rubric_comes_back_from_what_a_run_keeps_and_from_its_file(name: str, tmp_path: Path) -> None:
     """What is saved scores as what was shown: restored from the run, written, read."""
@@ -185,6 +234,16 @@ def test_examples_of_a_criterion_come_back_too(tmp_path: Path) -> None:
 
     assert rubric.criteria[0].examples
     assert restore_run_rubric(json.loads(json.dumps(to_scoring_fingerprint_data(rubric)))) == rubric
+    assert load_rubric(tmp_path / "rubric.yaml") == rubric
+
+
+def test_score_ranges_are_saved_as_ranges(tmp_path: Path) -> None:
+    """A criterion that has ranges in place of a question was saved with a scale and anchors: it asked nothing."""
+    ranges = {0: "Fails.", 4: "Rarely right.", 7: "Right.", 9: "Exemplary."}
+    criteria = [{"id": "correct", "required_min_score": 5, "score_ranges": ranges}, {"id": "kind", "asks": "Is it?"}]
+    rubric = load_rubric({"name": "code", "method": "score-ranges", "criteria": criteria})
+    (tmp_path / "rubric.yaml").write_text(write_rubric_yaml(rubric, "score-ranges"), "utf-8")
+
     assert load_rubric(tmp_path / "rubric.yaml") == rubric
 
 
@@ -225,11 +284,11 @@ def test_a_first_verdict_is_no_flip(tmp_path: Path) -> None:
     place = tmp_path / "store"
     run = run_sync(build_two_minds(WITHOUT_VERDICTS), options=RunOptions(place=place)).id
     with Store.open(place, {}) as store:
-        stored = build_what_if_page(ask_what_if_of_run(store, run))
-        gated = build_what_if_page(ask_what_if_of_run(store, run, {"gate-0": "5"}))
+        stored = build_what_if_report_page(ask_what_if_of_run(store, run))
+        gated = build_what_if_report_page(ask_what_if_of_run(store, run, {"gate-0": "5"}))
         trend = load_eval_history_trend(store, "two-minds").points
         progress = measure_labelling_progress(store, run, "ada")
-        shown = build_run_page(load_run_head(store, run))
+        shown = build_run_report_page(load_run_head(store, run))
 
     assert stored["flipped"] == "Of 12 outputs, 0 scores move, and 0 verdicts flip."
     assert gated["flipped"] == "Of 12 outputs, 0 scores move, and 12 outputs get a verdict for the first time."

@@ -18,11 +18,11 @@ from tests.web.watched_runs import HeldJudge, start_watched_run
 
 LARGEST_PAGE = 500_000
 WIDTHS = (400, 2560)
-SERIOUS = ("serious", "critical")
+NOTABLE = ("moderate", "serious", "critical")
 
 # Whether all can read it takes seconds a page: each kind of page here, all of them and all in the dark in `make soak`.
-READ_BY_ALL = ("runs", "run", "compare", "edit", "contest", "label", "what if")
-READ_IN_THE_DARK = ("sample", "what if")
+READ_BY_ALL = ("runs", "run", "repeats", "compare", "judges", "edit", "contest", "label", "what if", "docs")
+READ_IN_THE_DARK = ("sample", "what if", "docs")
 
 
 def list_pages(stored: StoredRuns) -> dict[str, str]:
@@ -32,7 +32,9 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
         "eval": "/evals?name=help-desk",
         "run": f"/runs/{last}",
         "sample": f"/runs/{last}/samples/0",
-        "compare": f"/compare?run={first}&run={stored.runs[1]}",
+        "repeats": f"/runs/{stored.hostile}/samples/0",
+        "compare": f"/compare?run={first}&run={stored.runs[1]}&variant=new&variant=new",
+        "compare which": f"/compare?run={first}&run={stored.runs[1]}",
         "judges": f"/judges?run={last}",
         "audit": f"/judges/audit?run={last}",
         "rubrics": "/rubrics",
@@ -44,6 +46,7 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
         "sign in": "/sign-in",
         "label": f"/runs/{last}/label",
         "what if": f"/runs/{last}/what-if",
+        "docs": "/docs",
     }
 
 
@@ -59,7 +62,6 @@ def test_head_is_answered_as_get_without_the_body(workbench: str, stored: Stored
         "/assets/report.css",
         "/runs/nothing",
         "/nowhere",
-        "/docs",
         "/openapi.json",
         "/healthz",
         "/readyz",
@@ -77,18 +79,18 @@ def test_head_is_answered_as_get_without_the_body(workbench: str, stored: Stored
 
 
 def find_axe_troubles(seen: Opened, **options: Any) -> list[str]:
-    """What axe finds serious, with where it is."""
+    """What axe finds moderate or worse, with where it is."""
     axe = pytest.importorskip("axe_playwright_python.base", reason="axe-playwright-python is not installed")
     if not seen.page.evaluate("'axe' in window"):
         seen.page.evaluate(Path(axe.AXE_FILE_PATH).read_text("utf-8") + "; undefined")
     settings = {"resultTypes": ["violations"], "iframes": False, **options}
     found = seen.page.evaluate("(settings) => axe.run(document, settings)", settings)
-    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"] if one["impact"] in SERIOUS]
+    return [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found["violations"] if one["impact"] in NOTABLE]
 
 
 def test_every_page_is_sound(visitor: Visitor, stored: StoredRuns) -> None:
-    """No request elsewhere, nothing that the policy had to stop, nothing that axe calls serious in either theme, no
-    page that is wider than the screen or larger than half a megabyte.
+    """No request elsewhere, nothing that the policy had to stop, nothing that axe finds moderate or worse in
+    either theme, no page that is wider than the screen or larger than half a megabyte.
     """
     for name, path in list_pages(stored).items():
         seen = visitor.open(path, color_scheme="light")
@@ -101,7 +103,7 @@ def test_every_page_is_sound(visitor: Visitor, stored: StoredRuns) -> None:
                 wide.append(width)
         violations, troubles = seen.violations(), list(seen.troubles)
         light = find_axe_troubles(seen) if SOAK or name in READ_BY_ALL else []
-        seen.page.evaluate("document.documentElement.dataset.theme = 'dark'")
+        seen.page.emulate_media(color_scheme="dark")
         dark = find_axe_troubles(seen, runOnly=["color-contrast"]) if SOAK or name in READ_IN_THE_DARK else []
         visitor.leave()
 
@@ -193,16 +195,25 @@ def test_a_quote_leads_to_its_place_and_differences_are_marked(visitor: Visitor,
 
 
 def test_two_ticked_runs_are_compared(visitor: Visitor, stored: StoredRuns) -> None:
-    """A third tick takes the first away; runs that were not scored alike say so, and how to go on."""
+    """A third tick takes the first away, and of several variants none is compared before it is chosen; runs that were
+    not scored alike say so, and how to go on.
+    """
     seen = visitor.open("/evals?name=help-desk")
     boxes = [seen.page.locator(f"input[value='{run}']") for run in stored.runs]
     for box in (boxes[3], boxes[0], boxes[1]):
         box.check()
     expect(boxes[3]).not_to_be_checked()
     seen.page.get_by_role("button", name="Compare").click()
-    expect(seen.page.locator(".verdict").first).to_be_visible()
+    expect(seen.page.locator("h1")).to_have_text("Which variants?")
+    expect(seen.page.locator(".verdict")).to_have_count(0)
+    seen.page.get_by_label("Control").select_option("new")
+    seen.page.get_by_label("Treatment").select_option("new")
+    seen.page.get_by_role("button", name="Compare").click()
+    ends = [run[-6:] for run in stored.runs[:2]]
+    expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[1]}")
+    expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[0]}")
     assert seen.page.locator("section[id^=moved] tbody tr").count() == 4
-    refused = visitor.open(f"/compare?run={stored.runs[0]}&run={stored.runs[3]}")
+    refused = visitor.open(f"/compare?run={stored.runs[0]}&run={stored.runs[3]}&variant=new&variant=new")
     expect(refused.page.locator("h1")).to_have_text("This cannot be compared as it is")
     refused.page.get_by_label("Compare what was not scored alike").check()
     refused.page.get_by_role("button", name="Compare").click()

@@ -367,7 +367,7 @@ def test_a_variant_is_chosen_behind_a_colon(store: Store) -> None:
 
     assert [(one["control"]["variant"], one["control"]["name"]) for one in (chosen, same)] == [
         ("old", "old"),
-        ("new", TOLD_A),
+        ("new", f"new in {TOLD_A}"),
     ]
     assert chosen["decision"]["headline"] == "new is better than old (+2.13 points)."
 

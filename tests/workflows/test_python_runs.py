@@ -120,7 +120,7 @@ def test_a_function_that_takes_text_and_gets_a_dict_is_told_how() -> None:
     """The first mistake that people make."""
     ran = run_sync(desk(shout=lambda text: text.upper()))
 
-    assert "it gets the sample as a dict; a parameter annotated as str gets the input" in str(ran)
+    assert "it gets the sample as a dict; a parameter annotated as str gets the input" in " ".join(str(ran).split())
 
 
 def test_a_function_that_is_too_slow_ends_without_a_word() -> None:
@@ -266,7 +266,8 @@ def test_a_result_prints_in_a_line_and_in_a_few() -> None:
     assert lines[2].split() == ["variant", "composite", "fact", "assertions", "scored"]
     assert lines[4].startswith("clear ")
     assert any(line.startswith("PROGRESS: clear ") for line in lines)
-    assert len(lines) < 15
+    assert len(lines) < 20
+    assert max(map(len, lines)) <= 80
 
 
 def test_a_run_that_was_stopped_says_why() -> None:
@@ -278,7 +279,7 @@ def test_a_run_that_was_stopped_says_why() -> None:
     ran = run_sync(eval)
 
     assert ran.state == "stopped"
-    assert f"run: stopped before its end: {ran.why_stopped}" in str(ran)
+    assert f"run: stopped before its end: {ran.why_stopped}" in " ".join(str(ran).split())
 
 
 def test_print_writes_what_str_says(capsys: pytest.CaptureFixture[str]) -> None:
@@ -474,3 +475,28 @@ def test_what_functions_say_that_outputs_cost_was_spent_by_the_run() -> None:
 
     assert head["cost"]["recorded"] is None
     assert list_reported_cost_parts(head["cost"]) == ["cost $1.00", "outputs $1.00"]
+
+
+@pytest.mark.parametrize("given", [dict, Eval], ids=["a mapping", "an Eval"])
+def test_pairs_are_asked_for_in_a_program_too(given: Callable[..., Any]) -> None:
+    """As an eval file asks for them; each output was judged alone, without a word."""
+    asked: list[Any] = []
+
+    def judge(request: Any) -> str:
+        asked.append(request.dialogue)
+        return '{"preferred": "A", "reason": "It says more."}'
+
+    kept = {"old": ["a", "b"], "new": ["c", "d"]}
+    eval = given(
+        samples=SAMPLES[:2], variants=kept, rubric={"criteria": ["Helps"]}, judges=[judge], dialogue="pairwise"
+    )
+
+    run_sync(eval)
+
+    assert set(asked) == {"pairwise"}
+
+
+def test_a_dialogue_that_is_not_known_is_refused() -> None:
+    """A slip would otherwise be no dialogue at all."""
+    with pytest.raises(EvalError, match="dialogue 'pairwse' is not known"):
+        Eval(samples=SAMPLES, variants={"clear": clear}, rubric={"criteria": ["Helps"]}, dialogue="pairwse")

@@ -117,6 +117,27 @@ def test_a_plan_takes_the_scatter_of_the_last_run(store: Store) -> None:
 
 
 @pytest.mark.parametrize(
+    ("later", "told_by"),
+    [
+        ({"old": [3.0] * 2, "new": [4.0, 4.0]}, FIRST),
+        ({"old": [3.0] * 24, "new": [3.5] * 24}, FIRST),
+        ({"old": [3.0] * 8, "new": [4.0, 3.0, 2.0, 5.0] * 2}, FIRST),
+        ({"old": [3.0] * 20, "new": [4.0, 3.0, 2.0, 5.0] * 5}, SECOND),
+    ],
+    ids=["two pairs", "all equal", "fewer pairs", "enough pairs"],
+)
+def test_a_plan_goes_by_a_run_that_tells_the_scatter(store: Store, later: dict[str, list[float]], told_by: str) -> None:
+    """A look at two samples, or a run of equal differences, says nothing about how far others scatter."""
+    keep_run(store, FIRST, {"old": [3.0] * 24, "new": [3.0, 4.0, 5.0, 3.0] * 6})
+    keep_run(store, SECOND, later)
+
+    found = plan_power(store, "desk", treatments=["new"], pairs=40, smallest_effect=0.5, stated_sd=None)
+
+    assert found is not None
+    assert found["treatments"][0]["run"] == told_by
+
+
+@pytest.mark.parametrize(
     "variants",
     [
         {"old": [3.0] * 12, "new": [5.0, 4.0, 2.0] * 4},
@@ -161,7 +182,9 @@ def test_a_plan_without_any_scatter_says_what_would_help() -> None:
     assert plan_power(None, "desk", treatments=[], pairs=12, smallest_effect=0.5, stated_sd=None) is None
     assert format_planned_power_for_terminal(None) == []
     first, few = format_planned_power_for_terminal(found)
-    assert first.startswith("power: what 12 samples can show is not known before a first run; --sd POINTS")
+    assert first.startswith(
+        "power: what 12 samples can show is not known: no run so far tells how far differences scatter; --sd"
+    )
     assert few.startswith("below 20 samples")
 
 
@@ -208,7 +231,7 @@ def test_the_plan_of_an_eval_has_its_power(tmp_path: Path) -> None:
     after = evenhand("run", "eval.yaml", "--plan", folder=tmp_path).stdout
     refused = evenhand("run", "eval.yaml", "--sd", "1", folder=tmp_path)
 
-    assert "can show is not known before a first run" in " ".join(before.split())
+    assert "can show is not known: no run so far tells" in " ".join(before.split())
     assert "24 samples show a difference of 0.60 points" in " ".join(stated.split())
     assert "from run" in after
     assert (refused.returncode, "--plan" in refused.stderr) == (2, True)

@@ -75,8 +75,8 @@ class PeopleSide:
     def read_passes(self, gate: TrustGate, samples: Sequence[str]) -> _PeopleSideColumn:
         """Whether an output passes a gate, by the judges and by most people: 1 or 0."""
         table, labelled = self.table, self.labelled
-        answers = {id: table.score if id == SCORE_QUESTION else table.criteria[id] for id in gate.least}
-        told = labelled is not None and gate.least.keys() <= labelled.people.keys()
+        answers = {id: table.score if id == SCORE_QUESTION else table.criteria[id] for id in gate.questions}
+        told = labelled is not None and set(gate.questions) <= labelled.people.keys()
         people = (
             find_people_majority(decide_gate_as_each_rater(labelled, gate)) if labelled is not None and told else None
         )

@@ -25,7 +25,6 @@ from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.differences import difference_of
 from evenhand.stats.means import Powered, powered_mean
 from evenhand.stats.rates import RateInterval, exact_share_interval
-from evenhand.wording import format_p_value, format_percent, format_signed, pluralize_count
 
 TrustAnswer = Literal["may gate", "one way", "may not", "too few labels"]
 MOST_ERRORS = 0.2  # Of the outputs that people fail, or pass: one in five, unless another limit is set.
@@ -40,13 +39,24 @@ class TrustGate:
 
     id: str
     about: str
-    least: Mapping[str, float]  # By question.
+    least: Mapping[str, float]  # By question, or by a node of a tree, which nobody is asked about.
+    # Nodes as sums over the questions below them: a constant, and what each of them is multiplied by.
+    nodes: Mapping[str, tuple[float, Mapping[str, float]]] = field(default_factory=dict)
+
+    @property
+    def questions(self) -> list[str]:
+        """All that has to be answered for it to decide."""
+        asked = ([*self.nodes[one][1]] if one in self.nodes else [one] for one in self.least)
+        return list(dict.fromkeys(id for several in asked for id in several))
 
     def decide_at_gate(self, answers: Mapping[str, Floats], rows: int) -> Floats:
         """1 passes, 0 fails, NaN is not known. One number below its least is enough to fail."""
-        decided = np.ones(rows)
+        decided, nobody = np.ones(rows), np.full(rows, np.nan)
         for question, least in self.least.items():
-            given = answers.get(question, np.full(rows, np.nan))
+            given = answers.get(question, nobody)
+            if question in self.nodes:
+                constant, factors = self.nodes[question]
+                given = constant + np.sum([by * answers.get(id, nobody) for id, by in factors.items()], axis=0)
             passes = np.where(np.isnan(given), np.nan, given >= least - _SAME)
             decided = np.where((decided == 0) | (passes == 0), 0.0, decided + passes - 1)
         return decided
@@ -63,7 +73,10 @@ class DecisionErrors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateTrust:
-    """A gate held against people; `further` is how many labels more would settle what is still open."""
+    """A gate held against people; `further` is how many labels more would settle what is still open.
+
+    `unlabelled` are the questions that the gate looks at and that nobody labelled: no output is one that people pass.
+    """
 
     gate: str
     about: str
@@ -77,13 +90,14 @@ class GateTrust:
     not_assessed: int  # Outputs on which people decided and the judge did not.
     split: int  # Outputs on which as many people passed it as failed it.
     further: int | None
+    unlabelled: tuple[str, ...] = ()
 
 
 def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: float = MOST_ERRORS) -> GateTrust:
     """How often the panel, or the only judge, is wrong at a gate, by the majority of people."""
     who, rows = labelled.decider, len(labelled.ids)
     judged = gate.decide_at_gate(
-        {id: labelled.answers[who, id] for id in gate.least if (who, id) in labelled.answers}, rows
+        {id: labelled.answers[who, id] for id in gate.questions if (who, id) in labelled.answers}, rows
     )
     persons = decide_gate_as_each_rater(labelled, gate)
     people = find_people_majority(persons)
@@ -95,6 +109,7 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
     cluster = np.tile(labelled.cluster, len(others))
     person_passed, person_failed = _count_gate_errors_against_people(alone, majority, cluster, weight)
     decided = np.isfinite(people)
+    unlabelled = tuple(id for id in gate.least if not np.isfinite(labelled.people.get(id, np.nan)).any())
     return GateTrust(
         gate=gate.id,
         about=gate.about,
@@ -107,7 +122,8 @@ def hold_gate_against_people(labelled: LabelledOutputs, gate: TrustGate, most: f
         person_failed=person_failed,
         not_assessed=int((decided & np.isnan(judged)).sum()),
         split=int((~decided & np.isfinite(persons).any(axis=0)).sum()),
-        further=_count_further_labels([passed, failed], states, most),
+        further=None if unlabelled else _count_further_labels([passed, failed], states, most),
+        unlabelled=unlabelled,
     )
 
 
@@ -120,7 +136,7 @@ def decide_gate_by_people(labelled: LabelledOutputs, gate: TrustGate) -> list[bo
 def decide_gate_as_each_rater(labelled: LabelledOutputs, gate: TrustGate) -> Floats:
     """A row for each rater: 1 where they pass the output, 0 where they fail it, NaN where they did not say."""
     answers = (
-        {id: labelled.people[id][row] for id in gate.least if id in labelled.people}
+        {id: labelled.people[id][row] for id in gate.questions if id in labelled.people}
         for row in range(len(labelled.raters))
     )
     return np.stack([gate.decide_at_gate(one, len(labelled.ids)) for one in answers])
@@ -305,69 +321,3 @@ def add_scores_to_labelled_outputs(
         given = people.get(SCORE_QUESTION, np.full_like(derived, np.nan))
         people[SCORE_QUESTION] = np.where(np.isnan(given), derived, given)
     return replace(labelled, people=people, answers={**labelled.answers, **scored})
-
-
-def phrase_trust_answer(gate: GateTrust, most: float) -> str:
-    """The plain answer: whether this gate may gate, where a share of at most `most` wrong decisions is borne."""
-    limit, about = format_percent(most), f"({gate.about})"
-    if gate.answer == "may gate":
-        return f"May gate {about}: wrong on at most {limit}, both of what people pass and of what they fail."
-    if gate.answer == "one way":
-        kept, other = ("passes", "fail") if gate.trusted == ("pass",) else ("fails", "pass")
-        return f"May gate one way only {about}: {gate.who} {kept} few that people {other}."
-    if gate.answer == "may not":
-        return (
-            f"May not gate {about}: wrong on more than {limit} of what people {_find_broken_trust_limit(gate, most)}."
-        )
-    return f"Too few labels to say whether {gate.who} may gate {about} and be wrong on at most {limit}."
-
-
-def _find_broken_trust_limit(gate: GateTrust, most: float) -> str:
-    broken = [
-        way
-        for way, one in (("fail", gate.passed), ("pass", gate.failed))
-        if one.share is not None and one.share.low > most
-    ]
-    return " and ".join(broken)
-
-
-def list_gate_error_lines(gate: GateTrust) -> list[str]:
-    """How often it is wrong, one way and the other, and what was not counted."""
-    lines = [
-        f"Wrongly passed: {_phrase_gate_errors_against_people(gate.passed, 'that people fail')}.",
-        f"Wrongly failed: {_phrase_gate_errors_against_people(gate.failed, 'that people pass')}.",
-    ]
-    if gate.not_assessed:
-        lines.append(f"Could not assess {pluralize_count(gate.not_assessed, 'output')}: not passed, and not counted.")
-    if gate.split:
-        lines.append(f"People are split over {pluralize_count(gate.split, 'output')}: not counted.")
-    return lines
-
-
-def _phrase_gate_errors_against_people(errors: DecisionErrors, of: str) -> str:
-    if errors.share is None:
-        return f"not known, as no labelled output is one {of}"
-    low, high = format_percent(errors.share.low), format_percent(errors.share.high)
-    share = format_percent(errors.share.estimate)
-    return f"{errors.wrong} of {errors.n} {of} ({share}, 95% interval {low} to {high})"
-
-
-def phrase_trust_next_step(gate: GateTrust, most: float) -> str:
-    """What would change the answer."""
-    if gate.answer == "may gate":
-        return "gate on it; label again when the judge or the rubric changes."
-    if gate.answer == "may not":
-        return "another judge or a sharper rubric: see where it differs from people with evenhand calibrate."
-    if gate.further is None:
-        return f"its error rate is too close to {format_percent(most)} for labels to settle; improve the judge."
-    few = "about 1 more label" if gate.further == 1 else f"about {gate.further:,} more labels"
-    return f"{few}, chosen at random, would settle it if errors stay as frequent."
-
-
-def phrase_trust_in_direction(one: DirectionTrust) -> str:
-    """Whether people see the difference between two variants as the judges do."""
-    pair = f"{one.variant} − {one.control}"
-    if one.people is None or one.chance is None or one.judged is None:
-        return f"{pair}: whether people see it the same way is not known: {one.why}."
-    seen = f"{format_signed(one.people.estimate)} by people, {format_signed(one.judged)} by the judges"
-    return f"{pair}: {seen}. Against people seeing it the other way: {format_p_value(one.chance)}."

@@ -62,14 +62,14 @@ class LazyCommandGroup(click.Group):
             formatter.write_dl(list(COMMAND_SUMMARIES.items()))
 
 
-@click.group(
-    cls=LazyCommandGroup,
-    help="\n".join((ABOUT, "", "\b", *EXAMPLES)),
-    context_settings={"help_option_names": ["-h", "--help"]},
+# The command line: every command is a part of it.
+app = click.version_option(__version__, message="evenhand %(version)s")(
+    LazyCommandGroup(
+        "app",
+        help="\n".join((ABOUT, "", "\b", *EXAMPLES)),
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
 )
-@click.version_option(__version__, message="evenhand %(version)s")
-def app() -> None:
-    """The command line: every command is a part of it."""
 
 
 def run_cli() -> NoReturn:

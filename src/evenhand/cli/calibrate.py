@@ -10,7 +10,7 @@ import click
 
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
 from evenhand.cli.screen import Screen, print_table_or_sentences
-from evenhand.wording import format_percent, format_rounded, pluralize_count
+from evenhand.wording import format_percent, format_rounded, pluralize_count, word_criterion
 
 
 @click.command("calibrate")
@@ -82,7 +82,7 @@ def print_calibration(data: CalibrationData, binding: Iterable[str] = (), writte
         used = [place for place, counts in enumerate(both) if any(counts)]
         if one["judge"] != who or len(used) < 2:
             continue
-        said = f"{one['question']}: what {who} said (rows)"
+        said = f"{word_criterion(one['question'])}: what {who} said (rows)"
         screen.line(f"{said} where people's middle answer was (columns)", gap=True, bold=True)
         columns = {"": [one["levels"][row] for row in used]}
         columns |= {one["levels"][at]: [f"{one['counts'][row][at] or '·'}" for row in used] for at in used}
@@ -124,10 +124,10 @@ def _build_agreement_terminal_rows(data: CalibrationData) -> Iterator[list[str]]
             kappa = one["kappa"]["value"] if one["kappa"] else None
             figures = map(_format_cli_number, (kappa, one["pearson"]["value"], one["spearman"]["value"]))
             alpha = _format_cli_agreement(one["alpha"], "value")
-            yield [question, one["judge"], alpha, *figures, f"{one['alpha']['n']:,}"]
+            yield [word_criterion(question), one["judge"], alpha, *figures, f"{one['alpha']['n']:,}"]
         if len(data["raters"]) > 1:
             alpha = _format_cli_agreement(people["alpha"], "value")
-            yield [question, "a person", alpha, "", "", "", f"{people['alpha']['n']:,}"]
+            yield [word_criterion(question), "a person", alpha, "", "", "", f"{people['alpha']['n']:,}"]
 
 
 def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None:
@@ -144,7 +144,7 @@ def _print_bias_table(screen: Screen, biases: Sequence[CalibrationData]) -> None
         if harsh["estimate"] is not None:
             level = harsh["low"] <= 0 <= harsh["high"]
             tone = "level" if level else "harsh" if harsh["estimate"] < 0 else "generous"
-        rows.append([question, judge, tone, by, *more])
+        rows.append([word_criterion(question), judge, tone, by, *more])
     names = ("question", "judge", "is", "by", *(BIAS_KINDS[kind] for kind in kinds))
     print_table_or_sentences(screen, names, rows, heads=2, once=True, right=names[3:])
     for why in dict.fromkeys(f"{one['kind']} not known: {one['why']}" for one in biases if one["why"]):
@@ -161,7 +161,7 @@ def _print_calibration_maps(screen: Screen, maps: Sequence[CalibrationData]) -> 
             points = " / ".join(_format_cli_number(y) for _, y in one["points"])
             errors = map(_format_cli_number, (one["error_before"], one["error_after"]))
             helps = "yes" if one["helps"] else "no" if one["gain"]["high"] < 0 else "not clearly"
-            rows.append([one["question"], one["judge"], points, *errors, helps])
+            rows.append([word_criterion(one["question"]), one["judge"], points, *errors, helps])
         names = ("question", "judge", "low / mid / high", "error", "mapped", "helps")
         print_table_or_sentences(screen, names, rows, heads=2, once=True, right=("error", "mapped"))
     for why in dict.fromkeys(one["why"] for one in maps if one["why"]):
@@ -178,14 +178,16 @@ def _print_people_scale_means(screen: Screen, means: Sequence[CalibrationData]) 
             if one["powered"]["low"] == one["powered"]["high"]:  # Every output has a label.
                 people = _format_cli_number(one["powered"]["estimate"])
             labelled = f"{one['labelled']:,} of {one['powered']['judged']:,}"
-            rows.append([one["variant"], one["question"], _format_cli_number(one["judged"]), people, labelled])
+            rows.append(
+                [one["variant"], word_criterion(one["question"]), _format_cli_number(one["judged"]), people, labelled]
+            )
         names = ("variant", "question", "judges say", "people would", "labelled")
         print_table_or_sentences(screen, names, rows, heads=2, right=("judges say", "people would"))
     elif means:
         screen.line()
     whose: dict[str, list[str]] = {}
     for one in (one for one in means if one["why"]):
-        whose.setdefault(one["why"], []).append(f"{one['variant']} on {one['question']}")
+        whose.setdefault(one["why"], []).append(f"{one['variant']} on {word_criterion(one['question'])}")
     for why, of in whose.items():
         screen.line(f"{NO_VALUE} no mean on people's scale for {', '.join(of)}: {why}", dim=True)
 

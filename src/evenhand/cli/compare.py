@@ -73,11 +73,11 @@ def compare_command(
 
 
 def _write_comparison_file(found: CompareResult, output: str) -> None:
-    from evenhand.report.html.comparison_page import write_comparison_page
+    from evenhand.report.html.comparison_page import write_comparison_report_page
     from evenhand.workflows.run_samples import load_moved_samples
 
     with open_output_option(output) as stream:
-        write_comparison_page(found.to_json(), load_moved_samples(found), stream)
+        write_comparison_report_page(found.to_json(), load_moved_samples(found), stream)
     print_message(f"written: {escape_terminal_text(output)}", err=True)
 
 
@@ -130,7 +130,9 @@ def _print_differences_table(screen: Screen, one: ComparisonData, scales: Compar
     }
     screen.table(columns, right=("difference", "p"), colours=VERDICT_COLOURS)
     counts = f"{pluralize_count(one['pairs'], 'pair')}: better in {one['wins']:,}, equal in {one['ties']:,}, worse in "
-    lost = [f"{one[f'lost_by_{who}']:,} lost by the {who}" for who in ("treatment", "control") if one[f"lost_by_{who}"]]
+    lost = [
+        f"{one[f'lost_by_{who}']:,} lost by {one[who]}" for who in ("treatment", "control") if one[f"lost_by_{who}"]
+    ]
     screen.line("; ".join([f"{counts}{one['losses']:,}", *lost]))
     if treatments > 1 and one["composite"]:
         screen.line(f"p of the composite is adjusted for {treatments} treatments")
@@ -158,8 +160,9 @@ def _print_power_table(screen: Screen, treatment: str, power: ComparisonData) ->
     screen.table(columns, right=tuple(columns))
 
 
+DETECTED = "; these {pairs:,} did"
 POWER_STATES = {
-    "shown": "; these {pairs:,} did",
+    "shown": "; these {pairs:,} show a difference at least that large",
     "ruled out": "; these {pairs:,} rule it out",
     "open": "; these {pairs:,} leave it open",
 }
@@ -172,7 +175,8 @@ def format_power_lines_for_terminal(power: ComparisonData) -> list[str]:
         one = power[name]
         says = f"no number of {power['unit']}s would show it"
         if one["needed"] is not None:
-            rest = f": {one['more']:,} more" if one["more"] else POWER_STATES.get(one["state"], "")
+            state = DETECTED if (name, one["state"]) == ("observed", "shown") else POWER_STATES.get(one["state"], "")
+            rest = f": {one['more']:,} more" if one["more"] else state
             needed = pluralize_count(one["needed"], power["unit"])
             says = f"{needed} would detect it four times out of five{rest.format(pairs=power['pairs'])}"
         lines.append(f"{what} ({format_rounded(one['effect'], 2)} points): {says}")

@@ -65,8 +65,8 @@ def format_planned_power_for_terminal(power: PlanData | None) -> list[str]:
         whose = f" of {one['treatment']}" if len(power["treatments"]) > 1 else ""
         if one["sd"] is None:
             lines.append(
-                f"power{whose}: what {pairs} can show is not known before a first run; "
-                "--sd POINTS states how far differences scatter"
+                f"power{whose}: what {pairs} can show is not known: no run so far tells how far differences scatter; "
+                "--sd POINTS states it"
             )
             continue
         known = "as stated" if one["run"] is None else f"from run {one['run']}"

@@ -38,6 +38,7 @@ from evenhand.wording import (
     pluralize_count,
     quote_text,
     shorten_text_to_line,
+    word_criterion,
 )
 from evenhand.workflows.rubric import (
     build_rubric_file_schema,
@@ -141,7 +142,7 @@ def list_rubrics_command() -> None:
     columns = {
         "rubric": [rubric.name for rubric in rubrics],
         "method": [rubric.method.name for rubric in rubrics],
-        "criteria": [", ".join(criterion.id for criterion in rubric.criteria) for rubric in rubrics],
+        "criteria": [", ".join(word_criterion(criterion.id) for criterion in rubric.criteria) for rubric in rubrics],
     }
     screen.table(columns)
     screen.line("Methods for rubrics with criteria of your own:", gap=True)
@@ -242,7 +243,9 @@ def print_rubric(rubric: Rubric) -> None:
 def _print_criterion(screen: Screen, criterion: Criterion, indent: int) -> None:
     weight = f"weight {format_fraction(criterion.weight)}"
     worth = weight if criterion.points is None else f"points {format_fraction(criterion.points)}"
-    screen.heading(criterion.id, f"{criterion.scale}, {worth}{', fixed' if criterion.fixed else ''}", indent)
+    named = word_criterion(criterion.id)  # Who writes a file needs the id, too.
+    name = named if named == criterion.id else f"{named} ({criterion.id})"
+    screen.heading(name, f"{criterion.scale}, {worth}{', fixed' if criterion.fixed else ''}", indent)
     if criterion.asks:
         screen.line(criterion.asks, indent + 2)
     for anchor in criterion.anchors:

@@ -7,16 +7,13 @@ from typing import Any
 
 from rich.cells import cell_len
 
+from evenhand.cli.notable_tables import print_changed_samples, print_lowest_samples
 from evenhand.cli.output import escape_cli_line
 from evenhand.cli.people_tables import print_cascade, print_people_scale
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
-    TableRows,
-    measure_terminal_minimum,
-    measure_whole_terminal_width,
     print_section,
-    print_table_or_sentences,
     shorten_distinct_names,
     shorten_terminal_name,
 )
@@ -55,12 +52,10 @@ from evenhand.report.phrases import (
 )
 from evenhand.report.result_phrases import build_report_preference_tables, list_reported_cost_parts
 from evenhand.wording import (
-    MISSING_DASH,
     format_dollar_amount,
     format_figure,
     join_names,
     pluralize_count,
-    word_criterion,
 )
 
 RunHeadData = Mapping[str, Any]
@@ -71,7 +66,6 @@ VERDICT_COLOURS = {"PROGRESS": "green", "REGRESS": "red", **UNSURE_COLOURS}
 BADGE_MARKS = {"green": ("✓", None), "amber": ("◆", "yellow"), "red": ("✗", "red"), "grey": ("–", "bright_black")}
 FEW_GATES = 4  # So many passed gates are still worth their lines.
 FEW_SAMPLES = 3  # That the short view shows of what got worse.
-MOST_CRITERIA_AS_ROWS = 10  # With the composite: so many rows may a table of samples have that is turned round.
 WIDEST_NAME = 24  # Cells that a long name may take before it is wrapped.
 
 
@@ -127,7 +121,8 @@ def _print_run_in_short(screen: Screen, head: RunHeadData) -> None:
         _print_capped_and_failed(screen, head, most=FEW_SAMPLES)
     if any(one.get("strayed") for one in head["consistency"]):
         print_section(screen, "For review", [(line, "yellow") for line in format_report_stray_lines(head)])
-    _print_run_cost(screen, head["cost"])
+    if head["cost"]["total"] or head["cost"]["unpriced"]:
+        screen.line(" · ".join(list_reported_cost_parts(head["cost"])), dim=True, gap=True)
     screen.line()
     if any(one["heuristic"] for one in head["judges"]):
         _print_heuristic_judges(screen, head)
@@ -180,7 +175,8 @@ def _print_whole_run(screen: Screen, head: RunHeadData) -> None:
     print_lowest_samples(screen, "Lowest", notable.get("lowest", ()), named=named)
     if head["judges"]:
         _print_judges_table(screen, head)
-    _print_run_cost(screen, head["cost"])
+    if head["cost"]["total"] or head["cost"]["unpriced"]:
+        screen.line(" · ".join(list_reported_cost_parts(head["cost"])), dim=True, gap=True)
     if decision["comparisons"]:
         differences = build_report_difference_columns(head)
         _print_packed_tables(screen, [differences[:2], *([column] for column in differences[2:])])
@@ -217,78 +213,6 @@ def _print_capped_and_failed(screen: Screen, head: RunHeadData, *, most: int | N
     more = [(f"{len(failed) - most} more reasons", None)] if most is not None and len(failed) > most else []
     print_section(screen, "Safety gate: capped", [(line, "red") for line in capped])
     print_section(screen, "Failures", [*failed[:most], *more])
-
-
-def print_changed_samples(screen: Screen, title: str, changed: Sequence[RunHeadData], *, named: bool = False) -> None:
-    """The samples whose score changed most, with the criteria that did as columns; `named` names their variants."""
-    if not changed:
-        return
-    ids = [
-        id
-        for id in dict.fromkeys(id for one in changed for id in one["criteria"])
-        if any((moved := one["criteria"].get(id)) and moved["before"] != moved["after"] for one in changed)
-    ]
-    cells = [
-        [
-            f"{format_figure(one['before'])} → {format_figure(one['after'])}",
-            *(_format_cli_criterion_change(one["criteria"].get(id)) for id in ids),
-        ]
-        for one in changed
-    ]
-    _print_sample_table(screen, title, changed, ids, cells, named=named)
-
-
-def _format_cli_criterion_change(change: RunHeadData | None) -> str:
-    """Both values where they differ, one where they do not."""
-    if change is None:
-        return ""
-    before, after = (MISSING_DASH if one is None else format_figure(one) for one in (change["before"], change["after"]))
-    return before if before == after else f"{before} → {after}"
-
-
-def print_lowest_samples(screen: Screen, title: str, lowest: Sequence[RunHeadData], *, named: bool = False) -> None:
-    """The samples with the lowest scores, with the criteria as columns."""
-    if not lowest:
-        return
-    criteria = list(dict.fromkeys(id for one in lowest for id in one["criteria"]))
-    scores = [(one["criteria"], format_figure(one["composite"])) for one in lowest]
-    cells = [[whole, *(format_figure(own[id]) if id in own else "" for id in criteria)] for own, whole in scores]
-    _print_sample_table(screen, title, lowest, criteria, cells, named=named)
-
-
-def _print_sample_table(
-    screen: Screen, title: str, samples: Sequence[RunHeadData], criteria: list[str], cells: TableRows, *, named: bool
-) -> None:
-    """Samples with criteria as columns; only a very long name is cut, where it can still be told apart."""
-    told = ["sample", "variant"] if named or len({one["variant"] for one in samples}) > 1 else ["sample"]
-    names, heads = [*told, "composite", *map(word_criterion, criteria)], len(told)
-    rows = [[*(one[name] for name in told), *own] for one, own in zip(samples, cells, strict=True)]
-    screen.line(title, bold=True, gap=True)
-    if any(cell_len(name) > WIDEST_NAME for name in names[heads + 1 :]):
-        cut = [*names[: heads + 1], *(shorten_terminal_name(name, WIDEST_NAME) for name in names[heads + 1 :])]
-        names = cut if len(set(cut)) == len(cut) else names
-    if heads == 1 and measure_whole_terminal_width(names, rows) > screen.width:
-        turned = _turn_printed_sample_table(names[heads:], samples, cells)
-        ids = list(turned)[1:]
-        if turned and measure_terminal_minimum([*turned], [*zip(*turned.values(), strict=True)], ids) <= screen.width:
-            screen.table(turned, right=ids)
-            return
-    print_table_or_sentences(screen, names, rows, heads=heads, right=names[heads:])
-
-
-def _turn_printed_sample_table(
-    names: Sequence[str], samples: Sequence[RunHeadData], cells: Sequence[Sequence[str]]
-) -> dict[str, list[str]]:
-    """The same with samples as columns, for a screen too narrow for the criteria; empty where these are too many."""
-    ids = [one["sample"] for one in samples]
-    if len(names) > MOST_CRITERIA_AS_ROWS or len({"criterion", *ids}) <= len(ids):
-        return {}
-    return {"criterion": [*names], **{id: list(own) for id, own in zip(ids, cells, strict=True)}}
-
-
-def _print_run_cost(screen: Screen, cost: RunHeadData) -> None:
-    if cost["total"] or cost["unpriced"]:
-        screen.line(" · ".join(list_reported_cost_parts(cost)), dim=True, gap=True)
 
 
 def _print_packed_tables(screen: Screen, groups: Sequence[Sequence[TerminalColumn]]) -> None:

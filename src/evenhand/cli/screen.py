@@ -181,12 +181,6 @@ def measure_terminal_minimum(
     return sum(widths) + COLUMN_GAP * (len(widths) - 1)
 
 
-def measure_whole_terminal_width(names: Sequence[str], rows: TableRows) -> int:
-    """What the columns take where no name and no cell is broken."""
-    widths = [max(map(cell_len, cells)) for cells in zip(names, *rows, strict=True)]
-    return sum(widths) + COLUMN_GAP * (len(widths) - 1)
-
-
 def narrow_terminal_table_rows(
     names: Sequence[str], rows: TableRows, *, giving_way: Sequence[str], right: Sequence[str], width: int
 ) -> TableRows:

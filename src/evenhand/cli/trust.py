@@ -10,9 +10,8 @@ import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.labels import UNEQUAL_CHANCES, describe_label_binding
-from evenhand.calibrate.trust import (
-    DecisionErrors,
-    GateTrust,
+from evenhand.calibrate.trust import DecisionErrors, GateTrust
+from evenhand.calibrate.trust_phrases import (
     list_gate_error_lines,
     phrase_trust_answer,
     phrase_trust_in_direction,
@@ -30,6 +29,7 @@ from evenhand.wording import (
     format_signed,
     join_names,
     pluralize_count,
+    word_criterion,
     word_layer,
 )
 from evenhand.workflows.trust import RunTrust
@@ -85,7 +85,7 @@ def _print_gates_table(screen: Screen, gates: Sequence[GateTrust]) -> None:
     heads = ("gate", "decides", "wrongly passed", "wrongly failed", "may gate")
     rows = [
         (
-            gate.gate if who == gate.who else "",
+            word_criterion(gate.gate) if who == gate.who else "",
             who,
             _format_printed_errors(passed),
             _format_printed_errors(failed),

@@ -75,6 +75,7 @@ class DecisionTerms(TypedDict, total=False):
     tie_breaks: Sequence[str]
     judge_scale: tuple[float, float] | None
     layer_weights: Mapping[str, float]
+    normalises: bool
 
 
 def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no other holds.
@@ -120,7 +121,9 @@ def decide_comparison(  # noqa: PLR0913 - each is a fact about the run that no o
         reached={name: measure_compared_layers(column, rows, layers) for name, column in columns.items()},
         other_gates=other_gates or {},
         short_samples=short_samples or {},
-        agreed=measure_compared_variant_agreement(judges, tuple(columns), len(clusters)) if judges else {},
+        agreed=measure_compared_variant_agreement(
+            judges or {}, tuple(columns), len(clusters), normalises=terms.get("normalises", False)
+        ),
         judges=judges or {},
         aligned=aligned,
         not_worse_by=not_worse_by,

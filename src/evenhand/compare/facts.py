@@ -71,8 +71,7 @@ class SharedVariantJudges:
 class PositionPicks:
     """A judge of pairs that follows the position above chance: in how many of its pairs, over all variants.
 
-    `share` is what these answers count of all about a treatment and the control. They decided nothing, and stand as
-    ties.
+    `share` is what these answers, which count as ties, make up of all about a treatment and the control.
     """
 
     judge: str
@@ -129,6 +128,7 @@ class JudgeAgreement:
     judges: int
     pearson: Agreement | Undefined
     alpha: Agreement | Undefined | None
+    normalised: bool | None = None  # By `normalise: z`; None where a judge scores too few outputs for it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,7 @@ class DecisionSettings:
     judges: JudgeRowsByVariant = field(default_factory=dict)
     judge_scale: tuple[float, float] | None = None  # Of what judges give; None where rubrics have several.
     layer_weights: Mapping[str, float] = field(default_factory=dict)  # In the composite: 1 where none is given.
+    normalises: bool = False  # Whether a rubric sets `normalise: z`.
     short_samples: ShortSamplesByVariant = field(default_factory=dict)
     looks: Looks | None = None  # Of a run that was looked at while it came in.
     tell_looks: bool = False
@@ -298,7 +299,8 @@ def _measure_treatment_power_band(
     if found is None:
         return None
     step, level = step_of(differences.units.means), 1 - SIGNIFICANCE_LEVEL / setting.treatments
-    return power_band(found.sd, setting.smallest_effect, step=step, level=level)
+    span = setting.span if found.is_scale_bound else None
+    return power_band(found.sd, setting.smallest_effect, step=step, level=level, span=span)
 
 
 def _measure_treatment_saturation(

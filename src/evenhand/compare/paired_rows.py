@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from evenhand.compare.facts import (
     SharedVariantJudges,
 )
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.stats.agreement import krippendorff
 from evenhand.stats.arrays import ClusterMeans, CountedPer, compute_cluster_means
 from evenhand.stats.correlation import mean_pairwise
@@ -215,10 +217,13 @@ def word_shared_judges_difference(shared: SharedVariantJudges) -> str:
 
 
 def measure_compared_variant_agreement(
-    judges: JudgeRowsByVariant, variants: Sequence[str], rows: int
+    judges: JudgeRowsByVariant, variants: Sequence[str], rows: int, *, normalises: bool = False
 ) -> dict[str, JudgeAgreement]:
-    """How far the judges agree on each variant that two or more of them have scored."""
-    found = {}
+    """How far the judges agree on each variant that two or more of them have scored.
+
+    `normalises` says whether a rubric normalises its reviewers: that does nothing to one that scores too few outputs.
+    """
+    found: dict[str, JudgeAgreement] = {}
     for variant, given in judges.items():
         if variant not in variants:
             raise InputError(
@@ -230,4 +235,15 @@ def measure_compared_variant_agreement(
             scores = list(given.values())
             alpha = krippendorff(scores) if len(given) > 2 else None
             found[variant] = JudgeAgreement(judges=len(given), pearson=mean_pairwise(scores), alpha=alpha)
-    return found
+    if not found or not _can_normalise_every_judge(judges):
+        return found
+    return {variant: replace(one, normalised=normalises) for variant, one in found.items()}
+
+
+def _can_normalise_every_judge(judges: JudgeRowsByVariant) -> bool:
+    """Whether each of them scored enough outputs of one sample for `normalise: z`."""
+    scored: dict[str, Counter[int]] = {}
+    for given in judges.values():
+        for judge, row in given.items():
+            scored.setdefault(judge, Counter()).update(place for place, score in enumerate(row) if score is not None)
+    return all(max(count.values(), default=0) >= LEAST_TO_NORMALISE for count in scored.values())

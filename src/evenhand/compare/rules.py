@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import ceil
-from statistics import NormalDist
 
 from evenhand.compare.decision import (
     CompareVerdict,
@@ -17,13 +15,13 @@ from evenhand.compare.decision import (
 )
 from evenhand.compare.facts import (
     GATE_TOLERANCE,
-    SIGNIFICANCE_LEVEL,
     ComparedClusters,
     CompareFacts,
 )
 from evenhand.compare.shipping import (
     advise_against_position_picks,
     advise_for_margin,
+    count_more_samples_for_verdict,
     describe_large_treatment_losses,
     describe_verdict_against_clusters,
     list_shipping_objections,
@@ -31,7 +29,7 @@ from evenhand.compare.shipping import (
     object_to_treatment_by_shared_judges,
     word_treatment_points,
 )
-from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER
+from evenhand.stats.power import LEAST_NEEDED
 from evenhand.wording import (
     format_p_value,
     format_percent,
@@ -131,7 +129,7 @@ def _rule_verdict_too_few_pairs(facts: CompareFacts) -> VerdictRuling | None:
         if facts.pairs != 1
         else f"one pair is too few to compare {facts.treatment} with {facts.control}",
         why=(f"Below {FEWEST_PAIRS} pairs nothing is significant.",),
-        next_step=f"Score at least {max(facts.needed, LEAST_NEEDED):,} samples with both variants.",
+        next_step=f"Score at least {max(facts.needed, LEAST_NEEDED):,} {facts.unit}s with both variants.",
     )
 
 
@@ -320,26 +318,6 @@ def _advise_more_samples_for_verdict(facts: CompareFacts) -> str:
         return f"Score {more} with both variants: {show}."
     settles = "that settles it four times out of five if the difference is as it was seen"
     return f"Score about {more} with both variants: {settles}."
-
-
-def count_more_samples_for_verdict(facts: CompareFacts) -> int:
-    """How many more samples the next step asks for, where the interval leaves open whether there is a difference.
-
-    First as many as show `smallest_effect` four times out of five. Where these are there, as many as narrow the
-    interval enough, with the same chance, that it leaves out 0 or `smallest_effect`, should the truth be what was seen.
-    """
-    found = facts.composite
-    if found is None or facts.units < facts.needed:
-        return max(1, facts.needed - facts.units)
-    normal = NormalDist()
-    alarm, seen = normal.inv_cdf(1 - SIGNIFICANCE_LEVEL / 2), normal.inv_cdf(USUAL_POWER)
-    shown = normal.inv_cdf(1 - min(facts.p or 1.0, 0.999) / 2) / alarm
-    reach, room = max(found.high - found.estimate, found.estimate - found.low), facts.smallest_effect
-    ruled_out = (room - abs(found.estimate)) / reach if reach else 1.0
-    if found.is_scale_bound:  # What equal differences leave open shrinks as fast as their number grows.
-        return max(1, ceil(facts.units * (max(1.0, 1 / ruled_out if ruled_out > 0 else 1.0) - 1)))
-    narrower = ((alarm + seen) / alarm / max(shown, ruled_out)) ** 2
-    return max(1, ceil(facts.units * (narrower - 1)))
 
 
 def _rule_noise(facts: CompareFacts) -> VerdictRuling:

@@ -161,6 +161,7 @@ def list_decision_terms(frame: RunEvalRecord) -> DecisionTerms:
         "tie_breaks": frame.tie_breaks,
         "judge_scale": frame.scale,
         "layer_weights": {name: float(weight) for name, weight in frame.find_layer_weights().items()},
+        "normalises": any(rubric.get("normalise") for rubric in frame.rubrics),
     }
 
 

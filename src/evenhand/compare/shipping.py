@@ -1,9 +1,12 @@
-"""What is said beside a verdict: objections to shipping a treatment (rule 7, most serious first), and four badges."""
+"""What is said beside a verdict: objections to shipping a treatment (rule 7, most serious first), how many
+more samples it takes, and four badges.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil, isfinite
+from statistics import NormalDist
 
 from evenhand.compare.decision import (
     Badge,
@@ -15,6 +18,7 @@ from evenhand.compare.decision import (
     treatment_difference_text,
 )
 from evenhand.compare.facts import (
+    SIGNIFICANCE_LEVEL,
     ComparedLayerFacts,
     CompareFacts,
     JudgeAgreement,
@@ -25,7 +29,7 @@ from evenhand.compare.facts import (
 from evenhand.compare.paired_rows import word_shared_judges_difference
 from evenhand.stats.arrays import Undefined
 from evenhand.stats.differences import Difference
-from evenhand.stats.power import LEAST_NEEDED
+from evenhand.stats.power import LEAST_NEEDED, USUAL_POWER, count_pairs_for_scale_bound
 from evenhand.stats.ratings import AGREED, Agreement, band
 from evenhand.wording import (
     format_number,
@@ -72,7 +76,8 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         lost = f"{format_plural(facts.dropped, 'output')} of {facts.treatment}"
         reasons = (f"{lost} alone could not be scored, and left the comparison.",)
         step = _advise_scoring_every_output(facts)
-        found.append(ShippingObjection(what="the treatment lost outputs", reasons=reasons, next_step=step))
+        says, what = f"{facts.treatment} lost outputs", "the treatment lost outputs"
+        found.append(ShippingObjection(what=what, says=says, reasons=reasons, next_step=step))
     if facts.large_losses is not None and facts.large_losses.too_many:
         allowed = f"{(facts.large_losses.allowed or 0.0) * 100:g}%"
         what = f"large losses could still make up more than {allowed} of the {facts.unit}s"
@@ -93,7 +98,7 @@ def list_shipping_objections(facts: CompareFacts) -> list[ShippingObjection]:
         step = "Read the outputs the judges differ most on, and sharpen the rubric or change a judge."
         found.append(ShippingObjection(what="the judges disagree", reasons=reasons, next_step=step))
     if facts.together is not None and not facts.together.significant:
-        step = "Look at the layers one by one, or add samples."
+        step = f"Look at the layers one by one, or add {facts.unit}s."
         reasons = ("All layers together do not differ significantly.",) if facts.together.p is not None else ()
         found.append(ShippingObjection(what="the layers together do not differ", reasons=reasons, next_step=step))
     return found if facts.powered else [*found, _object_to_shipping_on_few_samples(facts)]
@@ -131,12 +136,13 @@ def object_to_treatment_by_shared_judges(facts: CompareFacts) -> ShippingObjecti
 
 def _object_to_shipping_on_few_samples(facts: CompareFacts) -> ShippingObjection:
     matters = facts.smallest_effect
-    reason = f"{facts.counted_pairs}: below {LEAST_NEEDED} the whole interval must lie at {matters:g} points or more"
+    below = f"below {LEAST_NEEDED}{' clusters' if facts.clusters else ''}"
+    reason = f"{facts.counted_pairs}: {below} the whole interval must lie at {matters:g} points or more"
     if facts.composite is not None and facts.composite.bounded:
         reason += f", and it begins at {format_signed_beside(facts.composite.low, matters)}"
     more = format_plural(LEAST_NEEDED - facts.units, f"more {facts.unit}")
     step = f"Score {more} with both variants to confirm it."
-    return ShippingObjection(what="the samples are few", reasons=(f"{reason}.",), next_step=step)
+    return ShippingObjection(what=f"the {facts.unit}s are few", reasons=(f"{reason}.",), next_step=step)
 
 
 def describe_verdict_against_clusters(facts: CompareFacts) -> tuple[str, ...]:
@@ -202,6 +208,43 @@ def advise_for_margin(facts: CompareFacts, asked: NotWorseResult) -> str:
     return (
         f"Score about {more} with both variants: that rules out a loss of more than {margin} if the rest is like these."
     )
+
+
+def count_more_samples_for_verdict(facts: CompareFacts) -> int:
+    """How many more samples the next step asks for, where the interval leaves open whether there is a difference.
+
+    First as many as show `smallest_effect` four times out of five. Where these are there, as many as narrow the
+    interval enough, with the same chance, that it leaves out 0 or `smallest_effect`, should the truth be what was seen.
+    """
+    found = facts.composite
+    if found is None or facts.units < facts.needed:
+        return max(1, facts.needed - facts.units)
+    normal = NormalDist()
+    alarm, seen = normal.inv_cdf(1 - SIGNIFICANCE_LEVEL / 2), normal.inv_cdf(USUAL_POWER)
+    shown = normal.inv_cdf(1 - min(facts.p or 1.0, 0.999) / 2) / alarm
+    reach, room = max(found.high - found.estimate, found.estimate - found.low), facts.smallest_effect
+    ruled_out = (room - abs(found.estimate)) / reach if reach else 1.0
+    if found.is_scale_bound:
+        return max(1, _count_units_for_scale_bound(facts, found) - facts.units)
+    narrower = ((alarm + seen) / alarm / max(shown, ruled_out)) ** 2
+    return max(1, ceil(facts.units * (narrower - 1)))
+
+
+def _count_units_for_scale_bound(facts: CompareFacts, found: Difference) -> int:
+    """At how many units the interval leaves out 0, or `smallest_effect`, should the rest be as equal as these are."""
+    seen, span = abs(found.estimate), facts.span
+    assert span is not None  # Else there is no bound on a scale.
+    toward, beyond = found.estimate - found.low, found.high - found.estimate
+    if found.estimate < 0:
+        toward, beyond = beyond, toward
+    ways = ((seen, span + seen, toward), (facts.smallest_effect - seen, span - seen, beyond))
+    wanted = [
+        # What a few others leave open shrinks about as fast as the number grows.
+        ceil(facts.units * reach / away) if found.sd else count_pairs_for_scale_bound(away, room, level=found.level)
+        for away, room, reach in ways
+        if 0 < away < room
+    ]
+    return min(wanted, default=facts.units)
 
 
 def describe_large_treatment_losses(facts: CompareFacts) -> tuple[str, ...]:
@@ -270,8 +313,15 @@ def _advise_on_judge_agreement(correlation: float, agreed: JudgeAgreement) -> st
     elif correlation < AGREED:
         wanted = f"an α of {AGREED}"
     else:
-        return "They order outputs alike and differ in level: let the panel step normalise (normalise: z)."
+        return f"They order outputs alike and differ in level{_LEVEL_ADVICE[agreed.normalised]}."
     return f"Sharpen the rubric until the judges reach {wanted}."
+
+
+_LEVEL_ADVICE = {
+    None: ": anchor each point of the scale, so that it means the same to every judge",
+    False: ": let the panel step normalise (normalise: z)",
+    True: ", which normalise: z takes out of the score; α is of what they gave",
+}
 
 
 def _grade_compared_variant_judges(agreed: JudgeAgreement) -> BadgeColour:

@@ -201,7 +201,7 @@ def find_common_compared_rows(
     among: Sequence[int] | None = None,
     under: NDArray[np.bool_] | None = None,
 ) -> tuple[Integers, int]:
-    """Rows of the table, one line per sample and repeat that every variant has whole, and how many have not.
+    """Rows of the table, one line per sample and repeat that every variant has whole, and how many samples have none.
 
     With `among`, every variant of these places; other columns of a line then mean nothing. With `under`, of these rows.
     """
@@ -211,7 +211,8 @@ def find_common_compared_rows(
     lines = np.full((len(every), len(table.variants)), -1, dtype=np.int64)
     lines[np.searchsorted(every, places[whole]), table.variant[whole]] = np.flatnonzero(whole)
     kept = ((lines if among is None else lines[:, list(among)]) >= 0).all(axis=1)
-    return lines[kept], int((~kept).sum())
+    of_line = every // (int(table.repeat.max(initial=0)) + 1)
+    return lines[kept], len(np.unique(of_line)) - len(np.unique(of_line[kept]))
 
 
 def _limits_of_compared_scores(rubric: RubricData, names: Sequence[str], raw: Floats) -> tuple[Floats, Floats]:

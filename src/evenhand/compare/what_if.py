@@ -1,7 +1,7 @@
-"""A run under another rubric, at once: scores, grades, verdicts and ranks as a difference from those that are stored.
+"""A run under another rubric, at once: scores, grades, verdicts and ranks beside those that are stored.
 
-The steps run over each judge's answers, as columns. What is no matter of weights, ceilings or gates, such as red flags,
-stays as it was: a score moves by what the two rubrics make of the same answers.
+The steps run over each judge's answers, as columns, and the panel joins them as in a rescore. A stored score moves by
+what the two rubrics make of the same answers, so that nothing changed is what is stored, to the last digit.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from evenhand.compare.weighted_scores import find_common_compared_rows
 from evenhand.errors import Fault, InputError
 from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import RunTable
-from evenhand.scoring.columns import score_columns
+from evenhand.runs.judge_columns import JudgedColumns, collect_judged_columns
+from evenhand.runs.stored_judgments import RunRubric
+from evenhand.scoring.panel_columns import DECIDED_VERDICTS, decide_panel_columns, score_panel_columns
 from evenhand.stats.arrays import compute_cluster_means
-from evenhand.stats.differences import unit_differences
-from evenhand.stats.distributions import student_quantile
-from evenhand.stats.means import clustered_mean_and_error
+from evenhand.stats.differences import difference_of, unit_differences
 
 Floats = NDArray[np.float64]
-VERDICT_WORDS = ("fail", "borderline", "pass")
 _SAME = 1e-9
 MOST_FLIPS = 12
 
@@ -47,11 +46,11 @@ class WhatIfColumns:
 
     table: RunTable
     rubric: Rubric
-    answers: tuple[tuple[float, Mapping[str, Any]], ...]  # The weight of a judge, and its columns by criterion.
-    pooled: Mapping[str, Floats]
+    judged: JudgedColumns
     stored: ScoredColumns
-    raw: Floats  # The score by these columns, before what stays as it was.
-    beyond: int  # Outputs whose stored score has more in it than these steps.
+    ranked: RankedMeans
+    raw: Floats  # The score that the stored rubric gives these answers.
+    beyond: int  # Outputs whose stored score is another one: their answers do not tell all of it.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +87,7 @@ class RankedMeans:
 
     means: tuple[float | None, ...]
     order: tuple[int, ...]  # Places of the variants, best first.
-    lead: tuple[float, float, float] | None  # Of the first over the second, with its 95% interval.
+    lead: tuple[float, float, float] | None  # Of the first over the second, with its 95% interval, which may be open.
     samples: int
     left_out: int  # Samples that not all of them have a number for.
 
@@ -127,41 +126,44 @@ class WhatIf:
     outputs: int
 
 
-def prepare_what_if_comparison(table: RunTable, rubric: Rubric, judges: Mapping[str, float]) -> WhatIfColumns:
+def prepare_what_if_comparison(table: RunTable, rubric: Rubric, asked: RunRubric) -> WhatIfColumns:
     """Make a run ready; refused where its scores are no matter of columns."""
     if rubric.method.panel.normalise != "none" or rubric.method.panel.aggregate == "borda":
         what = "scores of this run are normalised over all outputs, or ranks"
         raise InputError(Fault(what, "change the rubric, and evenhand runs rescore"))
-    asked = [id for id in rubric.leaves if id in table.criteria]
-    if not asked:
+    if not any(id in table.criteria for id in rubric.leaves):
         raise InputError(Fault("no criterion of this run has a column", "its samples bring rubrics of their own"))
-    answers = []
-    for judge, weight in judges.items():
-        given = {id: table.judgments[judge, id] for id in asked if (judge, id) in table.judgments}
-        if len(given) == len(asked):
-            answers.append((weight, {id: _mask_missing_in_what_if(column) for id, column in given.items()}))
-    if not answers:
-        answers = [(1.0, {id: _mask_missing_in_what_if(table.criteria[id]) for id in asked})]
-    pooled = {id: table.criteria[id] for id in asked}
-    raw = _pool_what_if_scores(rubric, answers)
-    own = np.where(np.isnan(table.score) | np.isnan(raw), np.nan, table.score)
-    beyond = int((np.abs(own - raw) > _SAME * 1e3).sum())
-    stored = _decide_what_if_columns(rubric, own, pooled)
+    judged = collect_judged_columns(table, rubric, asked)
+    found = score_panel_columns(rubric, judged.reviews, judged.unsafe)
+    own = np.where(np.isnan(found.score), np.nan, table.score)
+    grade, verdict = decide_panel_columns(rubric, own, found.values)
     return WhatIfColumns(
-        table=table, rubric=rubric, answers=tuple(answers), pooled=pooled, stored=stored, raw=raw, beyond=beyond
+        table=table,
+        rubric=rubric,
+        judged=judged,
+        stored=ScoredColumns(score=own, grade=grade, verdict=verdict),
+        ranked=rank_variants_by_mean(table, own),
+        raw=found.score,
+        beyond=int((np.abs(own - found.score) > _SAME * 1e3).sum()),
     )
+
+
+def score_what_if(run: WhatIfColumns, rubric: Rubric) -> ScoredColumns:
+    """All outputs by a rubric that asks the same."""
+    found = score_panel_columns(rubric, run.judged.reviews, run.judged.unsafe)
+    low, high = float(rubric.method.scale.min), float(rubric.method.scale.max)
+    score = np.clip(run.stored.score + (found.score - run.raw), low, high)
+    grade, verdict = decide_panel_columns(rubric, score, found.values)
+    return ScoredColumns(score=score, grade=grade, verdict=verdict)
 
 
 def compare_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
     """Score a run by a rubric that asks the same, and hold it against what is stored."""
-    scale = rubric.method.scale
-    moved_by = _pool_what_if_scores(rubric, run.answers) - run.raw
-    score = np.clip(run.stored.score + moved_by, float(scale.min), float(scale.max))
-    after = _decide_what_if_columns(rubric, score, run.pooled)
-    before, table = run.stored, run.table
+    after, before, table = score_what_if(run, rubric), run.stored, run.table
+    moved_by = after.score - before.score
     there = np.isfinite(before.score)
-    was, now = (rank_variants_by_mean(table, one) for one in (before.score, score))
-    grades, words = [one.grade for one in rubric.method.grades], list(VERDICT_WORDS)
+    was, now = run.ranked, rank_variants_by_mean(table, after.score)
+    grades, words = [one.grade for one in rubric.method.grades], list(DECIDED_VERDICTS)
     variants = tuple(
         VariantChange(
             name=name,
@@ -186,7 +188,7 @@ def compare_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
         second=table.variants[now.order[1]] if len(now.order) > 1 else "",
         samples=now.samples,
         left_out=now.left_out,
-        composite=_rank_by_composite(run, score - before.score),
+        composite=_rank_by_composite(run, moved_by),
         flips=tuple(_describe_what_if_flip(run, after, int(row)) for row in first),
         flipped=int((before.verdict[flipped] >= 0).sum()),
         decided=int((before.verdict[flipped] < 0).sum()),
@@ -195,48 +197,11 @@ def compare_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
     )
 
 
-def _mask_missing_in_what_if(column: Floats) -> Any:
-    gone = np.isnan(column)
-    return np.ma.MaskedArray(np.where(gone, 0.0, column), gone) if gone.any() else column
-
-
-def _pool_what_if_scores(rubric: Rubric, answers: Sequence[tuple[float, Mapping[str, Any]]]) -> Floats:
-    """What the judges' answers come to, joined as the panel joins them; NaN where nobody's are whole."""
-    each = [score_columns(rubric, columns).score.filled(np.nan) for _, columns in answers]
-    if len(each) == 1:
-        return each[0]
-    if rubric.method.panel.aggregate == "median":
-        return np.asarray(np.nanmedian(np.stack(each), axis=0))
-    total, weights = np.zeros(len(each[0])), np.zeros(len(each[0]))
-    for (weight, _), scores in zip(answers, each, strict=True):
-        known = np.isfinite(scores)
-        total += np.where(known, weight * scores, 0.0)
-        weights += weight * known
-    return np.where(weights > 0, total / np.where(weights > 0, weights, 1.0), np.nan)
-
-
-def _decide_what_if_columns(rubric: Rubric, score: Floats, pooled: Mapping[str, Floats]) -> ScoredColumns:
-    """Grades and verdicts by the score; a gate that is failed decides over it. −1 is none."""
-    known = np.isfinite(score)
-    near = score + _SAME
-    grade = np.full(len(score), -1)
-    for place, one in reversed(list(enumerate(rubric.method.grades))):
-        grade = np.where(known & (near >= float(one.from_)), place, grade)
-    decides = bool(rubric.method.verdicts or rubric.all_gates)
-    verdict = np.where(known & decides, 0 if rubric.method.verdicts else 2, -1)
-    for threshold in sorted(rubric.method.verdicts, key=lambda one: one.from_):
-        verdict = np.where(known & (near >= float(threshold.from_)), VERDICT_WORDS.index(threshold.verdict), verdict)
-    for gate in rubric.all_gates:
-        if gate.criterion in pooled:
-            verdict = np.where(known & (pooled[gate.criterion] + _SAME < float(gate.min)), 0, verdict)
-    return ScoredColumns(score=score, grade=grade, verdict=verdict)
-
-
 def rank_variants_by_mean(table: RunTable, values: Floats) -> RankedMeans:
     """One set of samples for means, ranks and the lead, so that they cannot contradict each other."""
     known = [at for at in range(len(table.variants)) if np.isfinite(values[table.variant == at]).any()]
     lines = find_common_compared_rows(table, [values], among=known)[0]
-    every = len(np.unique(table.sample))
+    every = _count_distinct(table.sample)
     means: list[float | None] = [None] * len(table.variants)
     for at in known:
         rows = lines[:, at] if len(lines) else np.flatnonzero((table.variant == at) & np.isfinite(values))
@@ -245,9 +210,13 @@ def rank_variants_by_mean(table: RunTable, values: Floats) -> RankedMeans:
     if not len(lines) or not known:
         return RankedMeans(means=tuple(means), order=(), lead=None, samples=0, left_out=every)
     order = sorted(known, key=lambda at: (-(means[at] or 0.0), at))
-    samples = len(np.unique(table.sample[lines[:, known[0]]]))
+    samples = _count_distinct(table.sample[lines[:, known[0]]])
     lead = _measure_lead(table, values, lines[:, order[:2]]) if len(order) > 1 else None
     return RankedMeans(means=tuple(means), order=tuple(order), lead=lead, samples=samples, left_out=every - samples)
+
+
+def _count_distinct(places: NDArray[np.int64]) -> int:
+    return int(np.count_nonzero(np.bincount(places)))
 
 
 def _rank_by_composite(run: WhatIfColumns, moved: Floats) -> CompositeRanking | None:
@@ -290,7 +259,7 @@ def _pick_samples_moved_by_what_if(by: Floats, rows: NDArray[np.int64], kinds: N
 
 
 def _describe_what_if_flip(run: WhatIfColumns, after: ScoredColumns, row: int) -> FlippedOutput:
-    words = (*VERDICT_WORDS, "")
+    words = (*DECIDED_VERDICTS, "")
     return FlippedOutput(
         place=int(run.table.sample[row]),
         variant=run.table.variants[run.table.variant[row]],
@@ -302,11 +271,10 @@ def _describe_what_if_flip(run: WhatIfColumns, after: ScoredColumns, row: int) -
 
 
 def _measure_lead(table: RunTable, values: Floats, pairs: NDArray[np.int64]) -> tuple[float, float, float] | None:
-    """The first over the second, on the rows that both have."""
+    """The first over the second, on the rows that both have, by the test that other reports of the run use."""
     clusters, samples = table.cluster[pairs[:, 0]], table.sample[pairs[:, 0]]
     units = unit_differences(values[pairs[:, 0]], values[pairs[:, 1]], clusters, samples, table.frame.composite.per)
     if len(units.means) < 2:
         return None
-    mean, error = clustered_mean_and_error(units)
-    reach = student_quantile(0.025, len(units.means) - 1) * error
-    return mean, mean - reach, mean + reach
+    found = difference_of(units.means, sizes=units.sizes, rng=np.random.default_rng(table.frame.seed))
+    return found.estimate, found.low, found.high

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import datetime
 
 from evenhand.contest.events import (
     AskHorizontal,
@@ -155,3 +156,16 @@ def _close_contest(state: ContestState, why: str) -> ContestTransition:
 
 def _make_submitter_notice_effects(state: ContestState, ids: Iterable[str]) -> tuple[ContestEffect, ...]:
     return tuple(make_submitter_notice_effect(state, id) for id in ids)
+
+
+def explain_open_contest(state: ContestState, until: datetime | None) -> str:
+    """What a contest waits for that was played until a moment, or as far as it goes; "" where it is closed."""
+    if state.phase == "closed":
+        return ""
+    if until is None:
+        return "it is open: its task has no deadline, and nothing has passed yet"
+    what, ends = "deadline is", state.required_task.deadline
+    if state.phase == "challenge_period":
+        what, ends = "challenge period ends", state.period_ends
+    waits = f": the {what} {ends.isoformat(timespec='seconds')}" if ends else ""
+    return f"played up to {until.isoformat(timespec='seconds')}, and waiting{waits}"

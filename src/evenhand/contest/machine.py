@@ -238,14 +238,17 @@ def _require_awaited_contest_entry(state: ContestState, id: str, kind: str) -> C
 
 
 def refuse_submission(state: ContestState, given: Submission) -> None:
-    """One that is late, empty, there already, revises what it may not, or is one too many."""
+    """One that is late, empty, there already, revises what it may not, or is one too many.
+
+    Whoever reads the reason knows which submission it is about: lists of refused ones name it in front.
+    """
     task, own = state.required_task, state.entries_by_author(given.author)
     if given.id in state.entries:
         raise ContestError(Fault(f"there is a submission {given.id!r} already", "give it an id of its own"))
     if task.deadline is not None and given.at > task.deadline:
-        raise ContestError(Fault(f"{given.id!r} is late", f"the deadline was {task.deadline.isoformat()}"))
+        raise ContestError(Fault("the submission is late", f"the deadline was {task.deadline.isoformat()}"))
     if is_blank_submission(given.text):
-        raise ContestError(Fault(f"there is nothing in {given.id!r}", "a submission is a text"))
+        raise ContestError(Fault("there is nothing in the submission", "it is a text"))
     if given.revises is not None and given.revises not in [one.id for one in own]:
         known = ", ".join(one.id for one in own) or "nothing yet"
         what = f"{given.id!r} revises {given.revises!r}, which is not of {given.author}"
@@ -255,9 +258,8 @@ def refuse_submission(state: ContestState, given: Submission) -> None:
         raise ContestError(Fault(what, f"as in revises: {own[-1].id}"))
     judged = [one for one in own if one.status != "unjudged"]  # What judges failed at is nobody's revision.
     if task.revisions is not None and len(judged) > task.revisions:
-        raise ContestError(
-            Fault(f"{given.id!r} is one too many", f"the limit is {pluralize_count(task.revisions, 'revision')}")
-        )
+        limit = f"the limit is {pluralize_count(task.revisions, 'revision')}"
+        raise ContestError(Fault("the submission is one revision too many", limit))
 
 
 def refuse_challenge_without_stake(state: ContestState, challenge: Challenge) -> None:

@@ -74,8 +74,8 @@ class Task:
         yield from self._find_time_faults()
         if self.mode == "fastest_first":
             given = [name for name in ("challenge_period", "challenge_judges") if getattr(self, name)]
-            what = "fastest_first pays the first that passes: nothing is challenged"
-            yield from (Fault(what, "leave it out", (name,)) for name in given)
+            what = "{} has no use: fastest_first pays the first that passes, and nothing is challenged"
+            yield from (Fault(what.format(name), "leave it out", (name,)) for name in given)
         for field_name, names in (("judges", self.judges), ("challenge_judges", self.challenge_judges)):
             twice = [name for at, name in enumerate(names) if name in names[:at]]
             if twice:

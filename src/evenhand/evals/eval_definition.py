@@ -16,13 +16,14 @@ from evenhand.assertions.custom import explain_unrunnable_assertion
 from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedErrorFaults
 from evenhand.evals.eval_judges import JUDGE_QUESTIONS, list_eval_cascade_conflicts
-from evenhand.evals.eval_schema import KeepReplies
+from evenhand.evals.eval_schema import LAYERS, KeepReplies
 from evenhand.evals.eval_scoring import (
     PAIRWISE,
     PLAIN_COMPOSITE,
     EvalCompositeSettings,
     SampleRubrics,
     read_eval_layer_weights,
+    set_pairwise_eval_rubric,
 )
 from evenhand.evals.python_eval import (
     GivenAssertions,
@@ -54,6 +55,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Budget
 from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED
+from evenhand.wording import word_layers_in_sentence
 
 DEFAULT_TAG = ""
 # Defaults of fields that hold something else than they are given.
@@ -105,11 +107,15 @@ class Eval:
             self._read_given(rubric)
         object.__setattr__(self, "control", self.control or next(iter(self.variants), ""))
         if not self.variants:
-            hint = "as in variants: {new: {outputs: new.jsonl}}"
-            faults.append(Fault("an eval needs a variant", hint, ("variants",)))
+            faults.append(Fault("an eval needs a variant", "as in variants: {new: {outputs: n.jsonl}}", ("variants",)))
         elif self.control not in self.variants:
             hint = f"known: {', '.join(self.variants)}"
             faults.append(Fault(f"control {self.control!r} is not a variant", hint, ("control",)))
+        if self.dialogue not in (None, PAIRWISE):
+            faults.append(Fault(f"dialogue {self.dialogue!r} is not known", "pairwise, or none", ("dialogue",)))
+        elif self.dialogue is not None:
+            pairwise = {tag: set_pairwise_eval_rubric(one) for tag, one in self.rubrics.items()}
+            object.__setattr__(self, "rubrics", pairwise)
         if self.repeats < 1:
             faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
         if self.how.cascade is not None:
@@ -127,8 +133,7 @@ class Eval:
     def _is_read(self) -> bool:
         """Whether every field holds what a run takes, as after an eval file: nothing is left to read or to refuse."""
         kinds = {"name": str, "repeats": int, "how": JudgeOptions, "limits": Limits, "folder": Path}
-        checks = self.checks, AnyAssertion
-        values = (self.variants, Variant), (self.rubrics, Rubric), (self.gates, Fraction), checks
+        values = (self.variants, Variant), (self.rubrics, Rubric), (self.gates, Fraction), (self.checks, AnyAssertion)
         lists = (self.judges, str), (self.guards, str), (self.assertions, AnyAssertion)
         return (
             all(isinstance(getattr(self, name), kind) for name, kind in kinds.items())
@@ -258,7 +263,8 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
         raise EvalError(Fault(what, "write dialogue: pairwise into the eval for all of them, or use two evals"))
     mixed = ""
     if len(seen.layers) > 1:
-        told = [f"{id!r} has {', '.join(sorted(names))}" for names, id in list(seen.layers.items())[:2]]
+        sets = [([one for one in LAYERS if one in names], id) for names, id in list(seen.layers.items())[:2]]
+        told = [f"{id!r} has {word_layers_in_sentence(names) if names else 'none'}" for names, id in sets]
         mixed = f"samples have different layers ({'; '.join(told)}): they are scored, but there can be no verdict"
     questions = tuple(sorted(seen.questions))
     return replace(counted, questions=questions, mixed=mixed, rubrics=eval.own_rubrics)

@@ -129,6 +129,7 @@ def read_eval_mapping(given: Mapping[str, Any], environ: Mapping[str, str]) -> E
         raise EvalError(*faults, *error.faults) from None
     assertions = reader.read_eval_assertions()
     settings = reader.read_judge_settings() | reader.read_run_settings(eval.variants, eval.rubrics) | assertions
+    settings["dialogue"] = reader.fields.choice("dialogue", EVAL_DIALOGUES)
     if faults:
         raise EvalError(*faults)
     return replace(eval, **{name: value for name, value in settings.items() if name not in parts})

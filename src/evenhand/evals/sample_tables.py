@@ -209,7 +209,7 @@ class EvalSampleColumns:
         for at, name in enumerate(names):
             place = sample_field_path(ours.get(name, name))
             if place is None:
-                own = f"a column of your own is called metadata.{name[:40]}"
+                own = f"a column of your own is called metadata.{name[:40]}, one with outputs outputs.{name[:40]}"
                 hint = suggest_sample_field(name, own, in_file=True, given=[ours.get(one, one) for one in names])
                 self.faults.append(Fault(f"unknown column {name[:60]!r}", hint))
             elif place in taken:

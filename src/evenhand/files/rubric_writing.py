@@ -20,7 +20,7 @@ from evenhand.files.rubrics import METHOD_FILE_ENDINGS, LocatedRubric, load_rubr
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode, read_node_number
 from evenhand.model.method import STEPS, Method, Step
 from evenhand.model.rubric import Rubric
-from evenhand.model.scale import Anchor, Criterion, Scale, Statement
+from evenhand.model.scale import ZERO_TO_TEN, Anchor, Criterion, Scale, Statement
 
 _CONSTANTS: dict[str, object] = {"true": True, "false": False, "null": None}
 
@@ -96,9 +96,12 @@ def write_criterion_fields(one: Criterion) -> dict[str, Any]:
         fields["weight"] = write_yaml_exact_number(one.weight)
     else:
         fields["points"] = write_yaml_exact_number(one.points)
-    if not one.children:
+    ranged = bool(one.anchors) and not one.asks and one.scale == ZERO_TO_TEN
+    if ranged:  # Nothing else is asked: the ranges are the question, and say the scale.
+        fields["score_ranges"] = {int(anchor.min): anchor.text for anchor in one.anchors}
+    elif not one.children:
         fields["scale"] = write_scale_field(one.scale)
-    if one.anchors:
+    if one.anchors and not ranged:
         fields["anchors"] = {_write_yaml_anchor_key(anchor, one.scale): anchor.text for anchor in one.anchors}
     if not one.children:
         fields["required"] = one.required

@@ -122,21 +122,26 @@ async def _review_sample_by_judge(
     for output, one in told:
         if one.suggestions:
             given.setdefault(output, []).extend(one.suggestions)
-    bands: dict[str, dict[str, str]] = {}
-    for opinion in opinions:
-        for output, one in opinion.reviews.items():
-            if isinstance(band := one.answers.claims.get("overall_band"), str):
-                bands.setdefault(output, {})[opinion.judge] = band
     return JudgedSample(
         scores=scores,
         judgments=tuple(judgment for _, one in told for judgment in one.judgments),
         calls=tuple(call for driver in drivers for call in driver.calls),
         seed=how.seed,
         suggestions={output: pick_severest_reply_suggestions(several) for output, several in given.items()},
-        overall_bands=bands,
+        overall_bands=_list_claimed_bands(opinions),
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
     )
+
+
+def _list_claimed_bands(opinions: Sequence[JudgeOpinion]) -> dict[str, dict[str, str]]:
+    """By output and judge: the band that the judge claims for the whole."""
+    bands: dict[str, dict[str, str]] = {}
+    for opinion in opinions:
+        for output, one in opinion.reviews.items():
+            if isinstance(band := one.answers.claims.get("overall_band"), str):
+                bands.setdefault(output, {})[opinion.judge] = band
+    return bands
 
 
 def _map_judge_opinion(rubric: Rubric, opinion: JudgeOpinion, model: Model, how: JudgeOptions) -> JudgeOpinion:

@@ -10,7 +10,7 @@ from evenhand.wording import (
     format_dollar_amount,
     format_figure,
     format_milliseconds,
-    format_rounded,
+    format_p_value_in_table,
     join_names,
     pluralize_count,
     word_criterion,
@@ -35,7 +35,7 @@ def format_reported_estimate(one: ReportData | None) -> str:
 
 def format_report_p_value(one: ReportData | None) -> str:
     """The p-value of a difference, never as a bare zero."""
-    return MISSING_DASH if one is None else "under 0.001" if one["p"] < 0.001 else format_rounded(one["p"], 3)
+    return MISSING_DASH if one is None else format_p_value_in_table(one["p"])
 
 
 BADGE_ANSWERS = {"green": "yes", "amber": "in part", "red": "no", "grey": "not known"}

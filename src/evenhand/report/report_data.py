@@ -10,11 +10,12 @@ from typing import Any
 from evenhand.guards.personal_data import build_personal_text_mask, mask_data, mask_personal_result
 from evenhand.report.untrusted_text import fold_to_report_line
 from evenhand.store.store import Store
+from evenhand.wording import read_kept_amount
 
 ReportSampleJson = dict[str, Any]
 StoredReportRow = Mapping[str, Any]
 KEPT_FIELDS = (  # Of a result, shown as they are stored.
-    "output", "findings", "assertions", "scorecard", "composite_steps", "judgments", "suggestions",
+    "findings", "assertions", "scorecard", "composite_steps", "judgments", "suggestions",
 )  # fmt: skip
 CALL_FIELDS = ("kept", "failed", "input_tokens", "output_tokens", "attempts", "seconds")
 # What a sample is shown with, and what stands for what it has not.
@@ -46,7 +47,7 @@ def load_named_report_samples(
         sample = _build_report_sample(row)
         kept = [(one, json.loads(one["content"])) for one in take_results(row["position"])]
         sample["results"] = [
-            {"variant": one["variant"], "repeat": one["repeat"], **{name: content[name] for name in KEPT_FIELDS}}
+            {"variant": one["variant"], "repeat": one["repeat"], **_build_reported_content(content)}
             for one, content in kept
         ]
         found.append(mask_report_sample(sample) if masks else sample)
@@ -132,10 +133,30 @@ def _build_report_result(
         "layers": {name: _report_score_to_float(value) for name, value in content["layers"].items()},
         "five_layers": _build_report_layers(content.get("five_layers")),
         "verdict": card["verdict"] if card else None,
-        **{name: content[name] for name in KEPT_FIELDS},
+        **_build_reported_content(content),
         **({"preferences": content["preferences"]} if "preferences" in content else {}),
         **({"own_rubric": content["own_rubric"]} if "own_rubric" in content else {}),
+        **({"cascade": _build_reported_cascade(content)} if content.get("cascade") else {}),
         "calls": [_build_report_call(known[key]) for key in content["calls"] if key in known],
+    }
+
+
+def _build_reported_content(content: Mapping[str, Any]) -> ReportSampleJson:
+    """What is kept of a result, with numbers as numbers: the store keeps money as a text, to its last digit."""
+    made = content["output"]
+    if made is not None and made["cost"] is not None:
+        made = {**made, "cost": float(read_kept_amount(made["cost"]))}
+    return {"output": made, **{name: content[name] for name in KEPT_FIELDS}}
+
+
+def _build_reported_cascade(content: Mapping[str, Any]) -> ReportSampleJson:
+    """Which judge of a cascade decided, whether the sample was passed on and why, and what the cheap one gave."""
+    path = content["cascade"]
+    return {
+        "decided_by": content["decided_by"],
+        "by_strong": path["by_strong"],
+        "passed_on": path["passed_on"],
+        "cheap_score": _report_score_to_float(path["cheap_score"]),
     }
 
 

@@ -20,6 +20,7 @@ from evenhand.wording import (
     format_signed,
     join_names,
     pluralize_count,
+    word_criterion,
     word_gate,
 )
 
@@ -146,7 +147,7 @@ def _name_reported_people_estimate(one: Json, *, several: bool) -> str:
         if _is_reported_share(one)
         else "score"
         if one["question"] == "score" or not several
-        else one["question"]
+        else word_criterion(one["question"])
     )
     who = one["variant"] if one["control"] is None else f"{one['variant']} − {one['control']}"
     return f"{who}: {what}"
@@ -195,7 +196,7 @@ def _build_report_pair_table(pairs: list[ReportData]) -> PreferenceTable:
     if any(one["undecided"] for one in pairs):
         columns.append(("undecided", [f"{one['undecided']:,}" for one in pairs]))
     columns.append(("preferred", [_format_report_share(one["rate"], one["low"], one["high"]) for one in pairs]))
-    note = "Each pair is asked about in both orders. A judge that names the same place both times counts as a tie."
+    note = "Each pair is asked about in both orders. A judge that names the same position both times counts as a tie."
     return PreferenceTable(title="Pairs", columns=columns, note=note)
 
 
@@ -214,10 +215,10 @@ def _build_report_position_table(judges: list[ReportData]) -> PreferenceTable:
     columns = [
         ("position bias", [one["judge"] for one in judges]),
         ("pairs", [f"{one['pairs']:,}" for one in judges]),
-        ("followed the place", [_format_report_share(one["share"], one["low"], one["high"]) for one in judges]),
-        ("the first", [f"{one['first_place']:,} of {one['followed_place']:,}" for one in judges]),
+        ("followed the position", [_format_report_share(one["share"], one["low"], one["high"]) for one in judges]),
+        ("the first one", [f"{one['first_place']:,} of {one['followed_place']:,}" for one in judges]),
     ]
-    note = "Pairs in which a judge named the same place in both orders, and how often that was the first place."
+    note = "Pairs in which a judge named the same position in both orders, and how often that was the first one."
     return PreferenceTable(title="Position bias", columns=columns, note=note)
 
 

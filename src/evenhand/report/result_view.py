@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import chain
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import Fault, InputError
@@ -23,7 +24,7 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_report_layers,
 )
-from evenhand.report.untrusted_text import escape_hiding_page_characters, fold_to_report_line
+from evenhand.report.untrusted_text import escape_hiding_report_characters, fold_to_report_line
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 LONGEST_CELL_TEXT = 60
 LONGEST_LINE_PART = 100
 LONGEST_SENTENCE_TEXT = 500
+TEXT_WIDTH = 80  # Of what print() shows.
 MOST_FAILURES_SHOWN = 3
 # Too wide for a terminal beside the scores, and in every report.
 _COLUMNS_LEFT_OUT = ("pass", "borderline", "fail", "output cost", "judge cost", "latency")
@@ -68,7 +70,8 @@ class ReportedResultView:
             _fold_report_part(self.about, LONGEST_SENTENCE_TEXT),
             _fold_report_part(self.verdict, LONGEST_SENTENCE_TEXT),
         )
-        return "\n".join([about, "", *rows, *([""] if rows else []), verdict, *told])
+        wrapped = [fill(one, TEXT_WIDTH, subsequent_indent="  ", break_long_words=False) for one in (verdict, *told)]
+        return "\n".join([about, "", *rows, *([""] if rows else []), *wrapped])
 
     def to_html(self) -> str:
         """The same for a notebook: no script, no style sheet, no address, and every text escaped."""
@@ -91,7 +94,7 @@ def _fold_report_part(text: object, most: int) -> str:
 
 
 def _render(text: object, most: int = LONGEST_SENTENCE_TEXT) -> str:
-    return escape(escape_hiding_page_characters(_fold_report_part(text, most)))
+    return escape(escape_hiding_report_characters(_fold_report_part(text, most)))
 
 
 def _render_report_cell(text: object, tag: str, at: int) -> str:

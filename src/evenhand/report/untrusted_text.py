@@ -42,6 +42,6 @@ _HIDING_CHARACTERS = re.compile(
 )
 
 
-def escape_hiding_page_characters(text: str) -> str:
+def escape_hiding_report_characters(text: str) -> str:
     """The text with those characters as escapes; line breaks and tabs stay."""
     return _HIDING_CHARACTERS.sub(lambda found: escape_report_character(found[0]), text)

@@ -167,8 +167,9 @@ def _remove_run_length_effect(outputs: RunScoredOutputs, judge: Floats) -> tuple
 def standardise_run_layers(layers: LayerColumns, how: str) -> dict[str, Floats]:
     """Each layer over all outputs that have it, so that none counts for more because its scores are more spread.
 
-    `z`: every layer gets the mean and the spread that all have on average; `rank`: its rank among the outputs, ties
-    in the middle, from 1 to 5. A layer in which all are equal is as good as the mean everywhere. Nothing leaves 1 to 5.
+    `z`: every layer gets the mean that all have on average and the spread that those which vary have; `rank`: its rank
+    among the outputs, ties in the middle, from 1 to 5. A layer in which all are equal is as good as the mean
+    everywhere. Nothing leaves 1 to 5.
     """
     low, high = float(LOWEST_LAYER_SCORE), float(HIGHEST_LAYER_SCORE)
     if how == "rank":

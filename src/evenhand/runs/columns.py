@@ -24,13 +24,19 @@ from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.parsing import decode_plain_json
 from evenhand.runs.kept_texts import count_characters_of_run_output, number_run_output_text, number_texts_of_run_sample
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
-from evenhand.runs.tally import MOST_REPEATS, VERDICT_NUMBERS, number_cascade_content, parse_result_ratio
+from evenhand.runs.tally import (
+    MOST_REPEATS,
+    VERDICT_NUMBERS,
+    number_cascade_content,
+    number_statement_answer,
+    parse_result_ratio,
+)
 from evenhand.store.store import Store
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ScoreColumn = tuple[float | None, ...]
-COLUMNS_FORMAT = 2  # Columns of another format are worked out anew.
+COLUMNS_FORMAT = 3  # Columns of another format are worked out anew.
 ColumnName = tuple[str, ...]  # What a column holds, then of whom.
 
 
@@ -42,6 +48,8 @@ class RunTable:
     `criteria` holds what counts for an output, `reviews` what each judge's answers came to, `judgments` each judge's
     answer on each criterion, `seats` the place at which a judge was shown the output among others: 1 is first.
     `marks` counts what failed of an output: its gates, its assertions, what guards found; and its verdict by number.
+    `statements` holds each judge's answer on each red flag and bonus, by id and how often the id came before it: 1 is
+    yes, −1 was asked and not answered. `authors` has 1 where an output is by that model.
     `cascade` holds its way through a cascade, where the run has one: whether it was passed on, and what the cheap judge
     alone came to.
     `texts` has one number per sample, equal where input, reference, context, tags and own assertions are; `output` one
@@ -65,6 +73,8 @@ class RunTable:
     judgments: Mapping[tuple[str, str], Floats]
     seats: Mapping[str, Floats]
     marks: Mapping[str, Floats] = field(default_factory=dict)
+    statements: Mapping[tuple[str, str, int], Floats] = field(default_factory=dict)
+    authors: Mapping[str, Floats] = field(default_factory=dict)
     cascade: Mapping[str, Floats] = field(default_factory=dict)
     texts: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     output: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
@@ -92,12 +102,13 @@ def load_run_columns(store: Store, run: str) -> RunTable:
     values = kept.values
     mappings: dict[str, Any] = {
         kind: {key[1]: column for key, column in values.items() if key[0] == kind}
-        for kind in ("layers", "criteria", "reviews", "seats", "marks", "cascade")
+        for kind in ("layers", "criteria", "reviews", "seats", "marks", "authors", "cascade")
     }
     judgments = {(key[1], key[2]): column for key, column in values.items() if key[0] == "judgments"}
+    statements = {(key[1], key[2], len(key) - 3): column for key, column in values.items() if key[0] == "statements"}
     numbers: dict[str, Any] = {name: values[(name,)] for name in ("length", "score", "composite")}
     own: dict[str, Any] = {"run": row["id"], "frame": frame, "samples": kept.samples, "variants": kept.variants}
-    return RunTable(**own, **kept.places, **numbers, **mappings, judgments=judgments)
+    return RunTable(**own, **kept.places, **numbers, **mappings, judgments=judgments, statements=statements)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,8 +234,15 @@ def _list_result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> 
     own_rubric = content.get("own_rubric", "")
     for one in content["judgments"]:
         id = name_sample_rubric_criterion(own_rubric, one["criterion"]) if own_rubric else one["criterion"]
-        if id in criteria:  # Red flags and bonuses come after, some under the same ids.
-            found.setdefault(("judgments", one["judge"], id), one["exact"])
+        if id in criteria and ("judgments", one["judge"], id) not in found:
+            found["judgments", one["judge"], id] = one["exact"]
+        elif criteria and not own_rubric:  # Red flags and bonuses come after, some under the same ids.
+            key: ColumnName = ("statements", one["judge"], one["criterion"])
+            while key in found:
+                key = (*key, "again")
+            found[key] = number_statement_answer(one["exact"])
+    if content["output"] and (author := content["output"].get("author")):  # Earlier versions did not keep it.
+        found["authors", author] = 1
     for judge, seat in content.get("seats", {}).items():
         found["seats", judge] = seat
     if content.get("cascade"):
@@ -234,6 +252,7 @@ def _list_result_numbers(row: Mapping[str, Any], content: Mapping[str, Any]) -> 
     found["marks", "gates"] = len(card.get("gates_failed") or ()) or None
     found["marks", "assertions"] = sum([one["passed"] is False for one in content["assertions"]]) or None
     found["marks", "findings"] = len(content["findings"]) or None
+    found["marks", "unsafe"] = 1 if content.get("unsafe") else None
     found["marks", "verdict"] = VERDICT_NUMBERS.get(card.get("verdict") or "")
     return found
 

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.evals.eval_schema import LAYERS
 from evenhand.runs.columns import JoinedRunResults
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
-from evenhand.runs.tally import MOST_REPEATS, RunVariantTally
+from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, RunVariantTally
 from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.means import mean_interval
 
@@ -37,10 +38,11 @@ def find_notable_run_samples(frame: RunEvalRecord, summary: RunSummary) -> Json:
         positions, means = average_run_sample_scores(tally, tally.composite.values)
         for at in np.argsort(means, kind="stable")[:MOST_NOTABLE_SAMPLES]:
             place = int(positions[at])
-            criteria = {
-                id: one for id in tally.criteria if (one := _average_run_tally_criterion(tally, id, place)) is not None
+            known = {
+                kind: {id: mean for id in parts if (mean := _average_run_part(tally, parts, id, place)) is not None}
+                for kind, parts in _list_run_parts(tally).items()
             }
-            lowest.append({"variant": name, "position": place, "composite": float(means[at]), "criteria": criteria})
+            lowest.append({"variant": name, "position": place, "composite": float(means[at]), **known})
         if control is not None and name != frame.control:
             changes = _list_notable_run_changes(control, tally)
             worse += [_summarise_run_sample_change(name, control, tally, one) for one in changes[:MOST_NOTABLE_SAMPLES]]
@@ -77,31 +79,44 @@ def _summarise_run_sample_change(
     variant: str, control: RunVariantTally, treatment: RunVariantTally, change: tuple[int, float, float]
 ) -> Json:
     position, before, after = change
-    criteria = {
-        id: {
-            "before": _average_run_tally_criterion(control, id, position),
-            "after": _average_run_tally_criterion(treatment, id, position),
+    ours, theirs = _list_run_parts(treatment), _list_run_parts(control)
+    moved = {
+        kind: {
+            id: {
+                "before": _average_run_part(control, theirs[kind], id, position),
+                "after": _average_run_part(treatment, ours[kind], id, position),
+            }
+            for id in dict.fromkeys((*theirs[kind], *ours[kind]))
         }
-        for id in dict.fromkeys((*control.criteria, *treatment.criteria))
+        for kind in ours
     }
-    asked = {id: one for id, one in criteria.items() if one["before"] is not None or one["after"] is not None}
     return {
         "variant": variant,
         "position": position,
         "before": before,
         "after": after,
         "change": after - before,
-        "criteria": asked,
+        **{
+            kind: {id: one for id, one in parts.items() if one["before"] is not None or one["after"] is not None}
+            for kind, parts in moved.items()
+        },
     }
 
 
-def _average_run_tally_criterion(tally: RunVariantTally, id: str, position: int) -> float | None:
-    """The mean of a criterion over the repeats of one sample; None where it has none."""
-    if id not in tally.criteria:
+def _list_run_parts(tally: RunVariantTally) -> dict[str, Mapping[str, RunTallyMean]]:
+    """What composites are made of, by kind."""
+    return {"layers": {name: tally.layers[name] for name in LAYERS if name in tally.layers}, "criteria": tally.criteria}
+
+
+def _average_run_part(
+    tally: RunVariantTally, parts: Mapping[str, RunTallyMean], id: str, position: int
+) -> float | None:
+    """The mean of a layer or a criterion over the repeats of one sample; None where it has none."""
+    if id not in parts:
         return None
     start = np.searchsorted(tally.places, position * MOST_REPEATS)
     end = np.searchsorted(tally.places, (position + 1) * MOST_REPEATS)
-    values = np.array(tally.criteria[id].values[start:end], dtype=np.float64)
+    values = np.array(parts[id].values[start:end], dtype=np.float64)
     there = values[~np.isnan(values)]
     return float(there.mean()) if len(there) else None
 

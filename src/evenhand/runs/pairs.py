@@ -23,7 +23,8 @@ from evenhand.runs.run_record import RunEvalRecord
 from evenhand.scoring.scores import compute_scorecards_and_ranks, score_reviews
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.bradley_terry import bradley_terry
-from evenhand.stats.rates import WinRate, picks_by_position, wilson, win_rate_of
+from evenhand.stats.means import MeanInterval, mean_interval
+from evenhand.stats.rates import picks_by_position, wilson
 
 PREFERENCE = "preference"
 EVEN = Fraction(1, 2)
@@ -204,15 +205,16 @@ def _summarise_tallied_pair(first: str, second: str, tally: RunPairTally, per: C
         "tied": sum(share == 0.5 for share in shares),
         "lost": sum(share < 0.5 for share in shares),
     }
-    rate: WinRate | None = None
-    if len(set(clusters)) > 1:
-        rate = win_rate_of(shares, clusters=clusters, samples=samples, per=per)
+    rate: MeanInterval | None = None
+    if len(set(clusters)) > 1:  # By the method of the score's interval: against the control it is the same number.
+        rate = mean_interval(shares, clusters=clusters, samples=samples, per=per, scale=(0.0, 1.0))
+    mean = rate.estimate if rate else sum(shares) / len(shares) if shares else None
     return {
         "first": first,
         "second": second,
         **counts,
         "undecided": undecided,
-        "rate": round(sum(shares) / len(shares), 4) if shares else None,
+        "rate": None if mean is None else round(mean, 4),
         "low": round(rate.low, 4) if rate else None,
         "high": round(rate.high, 4) if rate else None,
         "level": rate.level if rate else None,

@@ -25,7 +25,7 @@ from evenhand.evals.eval_scoring import (
 from evenhand.files.codec import Codec
 from evenhand.runs.kept_texts import reduce_kept_row, reduce_unneeded_row
 from evenhand.scoring.scores import Consistency, PastScores, ScoreHistory, list_scorecard_tie_breaks
-from evenhand.store.rows import Row, StoreWriter
+from evenhand.store.rows import Row, StoreWriter, to_stored_json
 from evenhand.store.run_holds import RunHold
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction, spell_exact_fraction, word_layer
@@ -94,6 +94,7 @@ class RunEvalRecord:
         return [name for name in self.variants if name != self.control] or [self.control]
 
 
+PAUSED_SECONDS = "paused"  # In the setup of a run that was resumed: how long nobody worked on it.
 SNAPSHOT_JSON = Codec(error=StoreError, hint="the store is damaged, or of another version", lenient=True)
 read_run_eval_record = SNAPSHOT_JSON.reader(RunEvalRecord)  # Of the "frame" that a run has kept.
 write_run_eval_record = SNAPSHOT_JSON.writer(RunEvalRecord)
@@ -237,6 +238,22 @@ def read_run_record_moment(id: str) -> str | None:
     except ValueError:
         return None
     return began.isoformat(timespec="milliseconds")
+
+
+def count_run_record_seconds(run: Row, end: datetime) -> float:
+    """How long a run was worked on until a moment: the pauses before it was resumed do not count."""
+    spent = (end - datetime.fromisoformat(run["started"])).total_seconds()
+    paused = json.loads(run["setup"]).get(PAUSED_SECONDS)
+    known = isinstance(paused, int | float) and 0 <= paused <= spent  # Of an imported run it is anybody's word.
+    return max(0.0, spent - paused if known else spent)
+
+
+def add_pause_to_run_record(run: Row, left: str, now: str) -> Row:
+    """The row of a run that is resumed, with the time since it was left among what it keeps of itself."""
+    setup = json.loads(run["setup"])
+    pause = (datetime.fromisoformat(now) - datetime.fromisoformat(left)).total_seconds()
+    paused = round(setup.get(PAUSED_SECONDS, 0) + max(0.0, pause), 3)
+    return {**run, "setup": to_stored_json({**setup, PAUSED_SECONDS: paused})}
 
 
 def find_run_record_by_digest(store: Store, name: str, digest: str) -> Row | None:

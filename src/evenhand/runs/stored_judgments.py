@@ -254,6 +254,18 @@ def _result_row_holistic_score(card: Json | None, judge: str) -> Scored | None:
     return None if whole is None else Scored(to_exact_fraction(whole))
 
 
+def find_scoring_rubrics(setup: Mapping[str, Any]) -> dict[str, Any]:
+    """The rubrics that gave a run its scores, by tag: those its judges were asked by, unless it was rescored."""
+    return {**setup["rubrics"], **setup.get("scored_by", {})}
+
+
+def refuse_run_without_scoring_rubric(setup: Mapping[str, Any]) -> None:
+    """Earlier versions did not keep the rubric of a rescored run; weights of another one would give wrong answers."""
+    if "rescored_from" in setup and "scored_by" not in setup:
+        what = "this run was rescored by an earlier version, which did not keep the rubric"
+        raise InputError(Fault(what, f"rescore it again: evenhand runs rescore {setup['rescored_from']} --rubric FILE"))
+
+
 LAYERED = "layered"  # The shipped method whose mean is over layers that may be absent.
 STEP_NUMBERS = ("below", "at", "each", "most", "min", "max", "quorum")
 

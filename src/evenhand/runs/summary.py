@@ -23,11 +23,11 @@ from evenhand.model.method import LEAST_TO_NORMALISE
 from evenhand.runs.adjusted_scores import AdjustedScores
 from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.pairs import RunPairTally, summarise_run_pairs
+from evenhand.runs.run_means import summarise_run_mean
 from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunTallyMean, RunVariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
-from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
 from evenhand.stats.regression import LEAST_LENGTH_UNITS, length_bias
 from evenhand.wording import format_fraction, format_signed, pluralize_count, shorten_text_to_line
@@ -217,8 +217,8 @@ def summarise_run_layer_sets(summary: RunSummary) -> dict[tuple[str, ...], int]:
 def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) -> Json:
     """One variant in numbers."""
     tally, calls = summary.tallies[name], summary.asked_about.get(name, JudgeCallTally())
-    scales = {tuple(rubric["score_scale"]) for rubric in frame.rubrics}
     ends = {one["id"]: one["ends"] for rubric in frame.rubrics for one in rubric["criteria"]}
+    even = bool(name == frame.control and (summary.pairs.games or summary.pairs.undecided))
     bins = [0] * (len(COMPOSITE_BIN_EDGES) - 1)
     for value in tally.composite.values:
         if not isnan(value):
@@ -228,12 +228,7 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "digest": tally.seen.hexdigest()[:16],  # Equal where outputs, judgments and findings are.
         "results": sum(tally.states.values()),
         **{state: tally.states[state] for state in ("scored", "incomplete", "failed")},
-        # The rubrics' own score, where they share a scale.
-        "score": _mean_of_run_results(tally.score, tally, scales.pop()) if len(scales) == 1 else None,
-        "composite": _mean_of_run_results(tally.composite, tally, (1, 5)),
-        "layers": {
-            layer: _mean_of_run_results(tally.layers[layer], tally, (1, 5)) for layer in LAYERS if layer in tally.layers
-        },
+        **_summarise_run_scores(tally, frame, even=even),
         "five_layers": _summarise_five_layers(tally),
         "criteria": {
             id: {
@@ -263,6 +258,24 @@ def summarise_run_variant(name: str, summary: RunSummary, frame: RunEvalRecord) 
         "latency_ms": _run_latency_quantiles(tally.latency),
         "role": "control" if name == frame.control else "treatment",
         "about": frame.variants[name],
+    }
+
+
+def _summarise_run_scores(tally: RunVariantTally, frame: RunEvalRecord, *, even: bool) -> Json:
+    """The rubrics' own score, where they share a scale, the composite and the layers.
+
+    The preference of the control is `even` by definition, and so is all that is made of it alone.
+    """
+    scales = {tuple(rubric["score_scale"]) for rubric in frame.rubrics}
+    judged_alone = set(tally.composites_by_layers) == {("judge",)}
+    return {
+        "score": summarise_run_mean(tally.score, tally, scales.pop(), known=even) if len(scales) == 1 else None,
+        "composite": summarise_run_mean(tally.composite, tally, (1, 5), known=even and judged_alone),
+        "layers": {
+            layer: summarise_run_mean(tally.layers[layer], tally, (1, 5), known=even and layer == "judge")
+            for layer in LAYERS
+            if layer in tally.layers
+        },
     }
 
 
@@ -312,30 +325,6 @@ def _summarise_judge_pair_tallies(one: str, other: str, tallies: Mapping[str, Ru
         "why_not": "" if isinstance(found, Correlation) else found.why,
         "mean_gap": gap,
         "n": len(pairs),
-    }
-
-
-def _mean_of_run_results(mean: RunTallyMean, tally: RunVariantTally, scale: Sequence[float]) -> Json | None:
-    """A mean with its interval; repeats of a sample count as one, and samples of a cluster are not independent."""
-    if mean.exact is None:
-        return None
-    # Packed: a run may have a hundred thousand.
-    columns = np.array(mean.values), np.array(tally.clusters), np.array(tally.samples)
-    there = ~np.isnan(columns[0])
-    values, clusters, samples = (one[there] for one in columns)
-    several = (clusters != clusters[0]).any()
-    ends = (float(scale[0]), float(scale[1]))
-    interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per, scale=ends) if several else None
-    return {
-        "mean": float(format_fraction(mean.exact, 4)),
-        "exact": str(mean.exact),
-        "low": interval.low if interval else None,
-        "high": interval.high if interval else None,
-        "level": interval.level if interval else None,
-        "n": mean.n,
-        "min": float(values.min()),
-        "max": float(values.max()),
-        "scale": list(scale),
     }
 
 

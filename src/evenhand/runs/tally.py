@@ -342,6 +342,14 @@ def parse_result_ratio(text: str | None) -> tuple[int, int] | None:
     return None if text is None else read_kept_fraction(text).as_integer_ratio()
 
 
+def number_statement_answer(exact: str | None) -> float | None:
+    """1 for a red flag or bonus that most replies of a judge say yes to, −1 for one without an answer."""
+    if exact is None:
+        return -1
+    ratio = parse_result_ratio(exact)
+    return 1 if ratio is not None and 2 * ratio[0] > ratio[1] else None
+
+
 def iter_failures_in_result_row(row: Mapping[str, Any], content: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """What went wrong with a result, by whom."""
     if row["state"] == "failed":

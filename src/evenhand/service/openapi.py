@@ -83,6 +83,7 @@ HEADERS = {
 }
 STYLE = """
 :root{color-scheme:light dark}
+body{background:light-dark(#fff,#111216);color:light-dark(#16181d,#eceef3)}a{color:light-dark(#2f4fbf,#a3b6ff)}
 body{font:16px/1.5 system-ui,sans-serif;margin:0 auto;padding:1.5rem;max-width:62rem}
 h1{margin:0}h2{margin:2.5rem 0 .5rem;text-transform:capitalize}
 details{border:1px solid #8886;border-radius:.4rem;margin:.4rem 0;padding:.5rem .8rem}

@@ -48,6 +48,7 @@ _CANCELLED = 1e-9  # Sums that cancel on paper leave this much at most, as a sha
 _TIED_SHARE = 0.25
 SCALE_BOUND = "a bound on the scale"
 _ROUNDING = 1e-9  # Of the span: differences this far beyond their scale are rounding.
+_NEXT_TO_ZERO = 1e-12  # Of the largest difference.
 _NEARLY_ALL = 0.95  # Where so many differences are the same, their scatter says nothing about what is rare.
 
 
@@ -238,8 +239,8 @@ def _test_by_sign_flips_and_t(pairs: _SignFlipDifferences, alpha: float, rng: np
     t = _test_by_t(pairs, alpha)
     p = max(signs[2], t[2])
     low, high = min(signs[0], t[0]), max(signs[1], t[1])
-    if p < alpha:  # Tied pairs put an end of mid-p on 0, which it rejects: there Student's end is taken.
-        low, high = t[0] if signs[0] == 0 else low, t[1] if signs[1] == 0 else high
+    if p < alpha:  # Where many are tied, mid-p may reject 0 and nothing next to it: 0 is then just outside.
+        low, high = _NEXT_TO_ZERO if low == 0 else low, -_NEXT_TO_ZERO if high == 0 else high
     return low, high, p, f"{signs[3]}, and t"
 
 

@@ -24,6 +24,7 @@ from evenhand.stats.differences import difference_of
 from evenhand.stats.distributions import compute_noncentral_t_tail, student_quantile
 
 LEAST_NEEDED = 20
+FEWEST_TESTED_PAIRS = 5  # Below, nothing is significant.
 _MOST_NEEDED = 10_000_000
 _MOST_HALVINGS = 20  # To the sixth digit.
 USUAL_POWER = 0.80  # Four times out of five.
@@ -86,10 +87,13 @@ class Saturation:
     n: int
 
 
-def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0, level: float = _LEVEL) -> PowerBand:
+def power_band(
+    sd: float, smallest_effect: float = 0.5, *, step: float = 0.0, level: float = _LEVEL, span: float | None = None
+) -> PowerBand:
     """Samples needed at this standard deviation of the differences; never less than 20.
 
-    `step` is that of the differences where they are tied, as in `power_of`.
+    `step` is that of the differences where they are tied, `span` their scale where nearly all are equal, as in
+    `power_of`.
     """
     alpha = compute_interval_alpha(level)
     sd, smallest_effect = (
@@ -101,7 +105,7 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0, le
     if sd / smallest_effect > LARGEST_NUMBER:
         raise InputError(Fault(f"no number of samples shows {smallest_effect:g} beside a spread of {sd:g}"))
     return PowerBand(
-        needed=_approximate_pairs_for_power(sd, smallest_effect, _require_power_step(step), level),
+        needed=_approximate_pairs_for_power(sd, smallest_effect, _require_power_step(step), level, span),
         sd=sd,
         smallest_effect=smallest_effect,
         power=USUAL_POWER,
@@ -110,7 +114,7 @@ def power_band(sd: float, smallest_effect: float = 0.5, *, step: float = 0.0, le
     )
 
 
-def _approximate_pairs_for_power(sd: float, effect: float, step: float, level: float) -> int:
+def _approximate_pairs_for_power(sd: float, effect: float, step: float, level: float, span: float | None) -> int:
     """Count what `needed_for` counts, at a fraction of its cost: an approximation, held against the exact chance."""
     alarm, seen = NormalDist().inv_cdf((1 + level) / 2), NormalDist().inv_cdf(USUAL_POWER)
 
@@ -119,17 +123,41 @@ def _approximate_pairs_for_power(sd: float, effect: float, step: float, level: f
         visible = effect - step / n
         return visible > 0 and n >= ((alarm + seen) * sd / visible) ** 2 + alarm**2 / 2
 
+    def has_power(n: int) -> bool:
+        return power_of(n, effect, sd, step=step, level=level, span=span).power >= USUAL_POWER
+
     wanted = _find_least_powered_count(is_about_enough_power, LEAST_NEEDED)
-    while wanted < _MOST_NEEDED and power_of(wanted, effect, sd, step=step, level=level).power < USUAL_POWER:
+    if span is not None:
+        span = _require_power_span(span)
+        wanted = max(wanted, count_pairs_for_scale_bound(effect, span + effect, level=level))
+    while wanted < _MOST_NEEDED and not has_power(wanted):
         wanted += 1
-    while wanted > LEAST_NEEDED and power_of(wanted - 1, effect, sd, step=step, level=level).power >= USUAL_POWER:
+    while wanted > LEAST_NEEDED and has_power(wanted - 1):
         wanted -= 1
     return wanted
 
 
-def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: float = 0.95) -> Power:
-    """The chance that the paired test sees a difference.
+def count_pairs_for_scale_bound(away: float, room: float, *, level: float = _LEVEL) -> int:
+    """Pairs with the same difference after which the bound on the scale reaches no further than `away`.
 
+    `room` is how far the end of the scale is: beyond it no difference can be, however rare.
+    """
+    away, room = require_statistic_number(away, "away"), require_statistic_number(room, "room")
+    if not 0 < away < room:
+        raise InputError(Fault(f"away must be between 0 and {room:g}, got {away:g}", "a part of the scale"))
+    share = away / room
+    if share * _MOST_NEEDED < 1:  # So far away that no number of pairs would do.
+        return _MOST_NEEDED
+    return math.floor(math.log(compute_interval_alpha(level) / 2) / math.log1p(-share)) + 1
+
+
+def power_of(
+    n: int, effect: float, sd: float, *, step: float = 0.0, level: float = 0.95, span: float | None = None
+) -> Power:
+    """The chance that the paired test sees a difference; below 5 pairs it sees none.
+
+    `span` is how far apart two scores can be, given where nearly all differences are equal: their scatter says nothing
+    about what is rare, and the test waits until a bound on the scale leaves out 0.
     `step` is that of the differences where they are tied (see `step_of`). Sums of tied differences move in steps, and a
     test that holds its level on them has to wait for the next one: as if the effect were one step of one pair less.
     """
@@ -138,9 +166,14 @@ def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: floa
     if n < 2:
         raise InputError(Fault(f"a difference needs at least 2 pairs, got {n}", "give the number of samples"))
     effect, step, sd = require_statistic_number(effect, "effect"), _require_power_step(step), _check_sd(sd)
+    span = None if span is None else _require_power_span(span)
     seen = max(0.0, abs(effect) - step / n)
-    if sd == 0:
-        power = float(seen > 0)
+    if n < FEWEST_TESTED_PAIRS or not seen:
+        power = 0.0 if n < FEWEST_TESTED_PAIRS or sd == 0 else alpha
+    elif span is not None and n < count_pairs_for_scale_bound(abs(effect), span + abs(effect), level=level):
+        power = 0.0
+    elif sd == 0:
+        power = 1.0
     else:
         away, critical = math.sqrt(n) * seen / sd, student_quantile(alpha / 2, n - 1)
         above, below = (compute_noncentral_t_tail(critical, n - 1, centre) for centre in (away, -away))
@@ -150,14 +183,20 @@ def power_of(n: int, effect: float, sd: float, *, step: float = 0.0, level: floa
 
 
 def needed_for(
-    effect: float, sd: float, *, power: float = USUAL_POWER, step: float = 0.0, level: float = 0.95
+    effect: float,
+    sd: float,
+    *,
+    power: float = USUAL_POWER,
+    step: float = 0.0,
+    level: float = 0.95,
+    span: float | None = None,
 ) -> int | None:
     """The least number of pairs that sees a difference with this chance; None where ten million would not."""
     if not 0 < require_statistic_number(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
 
     def is_enough(n: int) -> bool:
-        return power_of(n, effect, sd, step=step, level=level).power >= power
+        return power_of(n, effect, sd, step=step, level=level, span=span).power >= power
 
     if not is_enough(_MOST_NEEDED):
         return None
@@ -170,6 +209,8 @@ def detectable_effect_at_power(
     """The smallest true difference that `n` pairs show with this chance; `step` as in `power_of`."""
     if not 0 < require_statistic_number(power, "power") < 1:
         raise InputError(Fault(f"power must be between 0 and 1, got {power}", "four times out of five is 0.8"))
+    if n < FEWEST_TESTED_PAIRS:
+        raise InputError(Fault(f"{n} pairs show no difference", f"it takes {FEWEST_TESTED_PAIRS} at least"))
     low, high = 0.0, 1.0  # In standard deviations.
     while power_of(n, high, 1.0, level=level).power < power:
         low, high = high, 2 * high
@@ -230,6 +271,13 @@ def _require_power_step(step: float) -> float:
     given = require_statistic_number(step, "step")
     if given < 0:
         raise InputError(Fault(f"differences have no steps of {given}", "0 or more"))
+    return given
+
+
+def _require_power_span(span: float) -> float:
+    given = require_statistic_number(span, "span", "4 on scores from 1 to 5")
+    if not given > 0:
+        raise InputError(Fault(f"scores cannot be {given:g} apart", "4 on scores from 1 to 5"))
     return given
 
 

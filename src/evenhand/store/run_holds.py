@@ -48,10 +48,12 @@ def insert_run_hold(connection: Connection, run: str) -> RunHold:
     return RunHold(run, 1)
 
 
-def take_run_hold(connection: Connection, id: str, holder: str, where: str) -> RunHold:
-    """Hold a run and set it running; refused while another process works on it."""
+def take_run_hold(connection: Connection, id: str, holder: str, where: str, setup: str | None = None) -> RunHold:
+    """Hold a run and set it running, with another setup if one is given; refused while another process works on it."""
     lock_run_hold(connection, id)
     hold_stored_row(connection, RUN_KIND, id, holder, lambda run: is_run_row_held(connection, run), where)
+    if setup is not None:
+        connection.execute(update(RUNS).where(RUNS.c.id == id).values(setup=setup))
     connection.execute(delete(CLAIMS).where(CLAIMS.c.run == id))  # Who made them asks no more.
     beat = {"token": HOLDS.c.token + 1, "beat": DATABASE_CLOCKS[connection.dialect.name]}
     if not connection.execute(update(HOLDS).where(HOLDS.c.run == id).values(**beat)).rowcount:

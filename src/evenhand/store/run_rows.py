@@ -25,6 +25,7 @@ from evenhand.store.service_store import delete_run_rows
 from evenhand.store.tables import BASELINES, CALLS, COLUMNS, RESULTS, RUNS, SAMPLES
 
 HEAD_COLUMNS = ("id", "name", "state", "started", "ended", "fingerprint", "holder", "imported")
+LARGEST_POSITION = 2**31 - 1  # That PostgreSQL keeps in the column.
 ROW_ORDERS = {
     SAMPLES: ("position",),
     RESULTS: ("position", "variant", "repeat"),
@@ -116,6 +117,17 @@ class StoredRunRows:
         with self._read() as connection:
             return {(variant, state): count for variant, state, count in connection.execute(query)}
 
+    def count_samples_with_result(self, run: str) -> int:
+        """How many samples have a result, once for each repeat; a variant may still lack its own."""
+        pieces = select(RESULTS.c.position, RESULTS.c.repeat).where(RESULTS.c.run == run).distinct()
+        with self._read() as connection:
+            return int(connection.execute(select(func.count()).select_from(pieces.subquery())).scalar_one())
+
+    def find_last_result_moment(self, run: str) -> str | None:
+        """When the last result of a run was written; None where there is none."""
+        with self._read() as connection:
+            return connection.execute(select(func.max(RESULTS.c.at)).where(RESULTS.c.run == run)).scalar()
+
     def list_unscored_results(self, run: str, most: int) -> list[Row]:
         """Some results of a run that have no score."""
         without = (RESULTS.c.run == run) & (RESULTS.c.state != "scored")
@@ -124,7 +136,9 @@ class StoredRunRows:
             return [dict(row) for row in connection.execute(query).mappings()]
 
     def _list_rows_at(self, table: Table, run: str, positions: Collection[int]) -> list[Row]:
-        some = (table.c.run == run) & table.c.position.in_(sorted(positions))
+        # What a column cannot hold is no position, and a database refuses to look for it.
+        known = sorted(position for position in positions if 0 <= position <= LARGEST_POSITION)
+        some = (table.c.run == run) & table.c.position.in_(known)
         query = select(table).where(some).order_by(*(table.c[name] for name in ROW_ORDERS[table]))
         with self._read() as connection:
             return [dict(row) for row in connection.execute(query).mappings()]

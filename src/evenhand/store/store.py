@@ -116,8 +116,7 @@ class Store(AbstractContextManager["Store"]):
                 raise
         writing = engine.execution_options(**WRITE_OPTIONS[engine.dialect.name])
         address = at.url.render_as_string(hide_password=False) if at.file is None else at.file.absolute()
-        if at.file is None and clock is read_store_clock:
-            clock = ServerClock(engine, at)
+        clock = ServerClock(engine, at) if at.file is None and clock is read_store_clock else clock
         turn = nullcontext() if at.file is None else Lock()
         return cls(at.shown, address, at, clock, engine, writing, StoredRowLookup(engine), turn)
 
@@ -236,10 +235,10 @@ class Store(AbstractContextManager["Store"]):
                 raise StoreError(Fault(f"there is a run {run.get('id')!r} already", where=self.shown)) from None
             return insert_run_hold(connection, rows[0]["id"])
 
-    def hold_run(self, id: str, holder: str) -> RunHold:
-        """Hold a run and set it running; refused while another process works on it."""
+    def hold_run(self, id: str, holder: str, setup: str | None = None) -> RunHold:
+        """Hold a run and set it running, with another setup if one is given; refused while another works on it."""
         with self._connect(writes=True) as connection:
-            hold = take_run_hold(connection, id, holder, self.shown)
+            hold = take_run_hold(connection, id, holder, self.shown, setup)
             connection.execute(delete(COLUMNS).where(COLUMNS.c.run == id))  # Its results are about to change.
             return hold
 

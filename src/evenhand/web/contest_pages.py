@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import EventSourceResponse
 from fastapi.sse import ServerSentEvent
 
-from evenhand.report.contest.contest_page import CONTEST_PACKAGE, build_contest_page, mask_reported_contest
+from evenhand.report.contest.contest_page import CONTEST_PACKAGE, build_contest_report_page, mask_reported_contest
 from evenhand.web.pages import WorkbenchRoute, render_page
 from evenhand.web.viewers import Viewer
 from evenhand.workflows.contests import list_contests, load_contest
@@ -34,7 +34,7 @@ def get_contest_page(request: Request, id: str, viewer: Viewer, author: str = ""
     store = request.app.state.store
     if viewer.role == "operator" and not author and not public:
         record = load_contest(store, id)
-        shown = build_contest_page(mask_reported_contest(record))
+        shown = build_contest_report_page(mask_reported_contest(record))
         authors = sorted({one["author"] for one in record["submissions"]})
         live = record["state"] != CLOSED
         return render_page(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Coroutine
 from functools import cache
 from hashlib import sha256
@@ -175,7 +176,10 @@ PAGE_TITLES = {422: "This cannot be shown"}  # What the API says of a request sa
 def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
     """What is wrong, where, and what would work."""
     title = PAGE_TITLES.get(problem.status) or TITLES.get(problem.status, "Error")
-    page = render_page(request, "problem.html.j2", status=problem.status, title=title, faults=problem.faults)
+    # A page below a run leads back to it; where there is no such run, there is nothing to go back to.
+    below = re.match(r"/runs/([^/]+)/", request.url.path) if problem.status != 404 else None
+    given: dict[str, Any] = {"faults": problem.faults, "run_page": below[0].rstrip("/") if below else ""}
+    page = render_page(request, "problem.html.j2", status=problem.status, title=title, **given)
     page.headers.update(problem.headers)
     return page
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 
 from evenhand.errors import InputError
-from evenhand.report.html.rubric_page import build_rubric_page, build_what_if_page, draw_weight_map
+from evenhand.report.html.rubric_page import build_rubric_report_page, build_what_if_report_page, draw_weight_map
 from evenhand.service.problems import ProblemError, find_http_problem
 from evenhand.web.pages import WorkbenchRoute, quote_page_url_part, read_page_form, render_page
 from evenhand.web.viewers import OperatorViewer
@@ -49,7 +49,9 @@ def get_rubric_page(request: Request, _: OperatorViewer, name: str = "", file: s
         found: Any = checked.rubric
     else:
         found = find_rubric(name)
-    return render_page(request, "rubric.html.j2", **build_rubric_page(found), shown_name=name, file=file, text=text)
+    return render_page(
+        request, "rubric.html.j2", **build_rubric_report_page(found), shown_name=name, file=file, text=text
+    )
 
 
 @router.get("/rubrics/edit")
@@ -109,7 +111,7 @@ def _render_editor_page(
         refused=refused,
         exists=exists,
         has_files=_shows_workbench_files(request),
-        drawn=build_rubric_page(checked.rubric) if checked.rubric else None,
+        drawn=build_rubric_report_page(checked.rubric) if checked.rubric else None,
     )
 
 
@@ -172,7 +174,7 @@ def _render_what_if_page(
         asked = ask_what_if_of_run(store, id)  # Where the run itself cannot answer, this says why.
         wrong, status = find_http_problem(error).faults[0], 422
     given = {"refused": None, "target": suggest_user_rubric_file(WHAT_IF_FILE), "exists": False, **shown}
-    page = build_what_if_page(asked)
+    page = build_what_if_report_page(asked)
     has_files = request.app.state.settings.is_loopback
     return render_page(
         request, "what_if.html.j2", status=status, wrong=wrong, has_files=has_files, sent=changed, **page, **given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -12,10 +12,10 @@ from fastapi.responses import EventSourceResponse, RedirectResponse
 from fastapi.sse import ServerSentEvent
 
 from evenhand.errors import InputError, StoreError
-from evenhand.report.html.comparison_page import build_comparison_page
-from evenhand.report.html.judge_page import build_audit_section, build_judge_page
-from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_page
-from evenhand.report.html.sample_page import MARK_WORDS, build_sample_page
+from evenhand.report.html.comparison_page import build_comparison_report_page
+from evenhand.report.html.judge_page import build_audit_section, build_judge_report_page
+from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_report_page
+from evenhand.report.html.sample_page import MARK_WORDS, build_sample_report_page
 from evenhand.report.html.score_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.service.problems import find_http_problem
@@ -43,6 +43,7 @@ from evenhand.workflows.run_samples import (
 )
 from evenhand.workflows.runs import UserRunListing, find_run_listing, load_run_head
 from evenhand.workflows.service_runs import resume_service_run, stop_service_run, view_service_run
+from evenhand.workflows.what_if import can_ask_what_if
 
 router = APIRouter(route_class=WorkbenchRoute)
 EVALS_PER_PAGE = 10
@@ -126,13 +127,14 @@ def get_run_page(
     asked = SampleQuestion(
         search=search, state=state, order=order, skip=(page - 1) * SAMPLES_PER_PAGE, most=SAMPLES_PER_PAGE
     )
-    shown = build_run_page(load_run_head(store, id))
+    shown = build_run_report_page(load_run_head(store, id))
     # The samples of a large run are ranked once, after the page is there.
     later = shown["run"]["samples"] > MOST_RANKED_AT_ONCE and not whole and not can_load_run_samples(store, id)
     listed = None if later else list_run_samples(store, id, asked)
     shown["samples_page"] = {
         "listed": listed,
         "orders": name_page_orders(shown["variants"]),
+        "states": {name: word for name, word in SAMPLE_STATES.items() if name in _list_page_states(shown, state)},
         "in_order": link_page_order(order),
         "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
         "page": page,
@@ -142,6 +144,7 @@ def get_run_page(
     if following and following.is_requested:
         shown["decision"] = {**shown["decision"], "next_step": "Press Resume to finish the run."}
     shown["following"] = following
+    shown["has_what_if"] = can_ask_what_if(store.find_run(id))
     return render_page(request, "run.html.j2", **shown)
 
 
@@ -218,6 +221,27 @@ def name_page_orders(variants: Sequence[object]) -> dict[SampleOrder, str]:
     return {**SAMPLE_ORDERS, "lowest": lowest}
 
 
+SAMPLE_STATES: dict[SampleState, str] = {
+    "": "all",
+    "gate": "failed a gate",
+    "unscored": "without a score",
+    "flagged": "flagged by a guard",
+    "fail": "verdict fail",
+    "borderline": "verdict borderline",
+    "pass": "verdict pass",
+}
+
+
+VERDICTS: frozenset[str] = frozenset({"fail", "borderline", "pass"})
+
+
+def _list_page_states(head: Mapping[str, Any], asked: SampleState) -> frozenset[str]:
+    """What samples can be shown by: verdicts where the method gives some, findings where guards looked."""
+    given = {word for one in head["variants"] for word, count in one["verdicts"].items() if count}
+    verdicts = VERDICTS if given & VERDICTS else frozenset()
+    return verdicts | {"", "gate", "unscored", asked, *(["flagged"] if head["eval"]["guards"] else [])}
+
+
 def link_page_order(order: SampleOrder) -> str:
     """What the address of a sample or a list ends in so that an order is kept."""
     return "" if order == "attention" else build_page_query_link({"order": order})
@@ -231,7 +255,7 @@ def get_sample_page(
     store = request.app.state.store
     head, sample = load_run_sample(store, id, position)
     beside = load_sample_neighbours(store, id, position, order)
-    shown = build_sample_page(head, sample)
+    shown = build_sample_report_page(head, sample)
     return render_page(
         request,
         "sample.html.j2",
@@ -258,12 +282,15 @@ def get_compare_page(
 ) -> Response:
     """Two runs held against each other, the older one as the control; what cannot be compared says why."""
     store = request.app.state.store
-    runs = [find_run_listing(store, one) for one in sorted(run or ())]
-    chosen = _choose_variants_for_page(runs, variant or [])
+    asked = [find_run_listing(store, one) for one in run or ()]
+    sides = sorted(zip(asked, [*(variant or []), *[""] * len(asked)], strict=False), key=lambda side: side[0].id)
+    runs, chosen = [one for one, _ in sides], _choose_variants_for_page(sides)
     shown: dict[str, Any] = {"runs": list(zip(runs, chosen, strict=True)), "force": force, "faults": (), "later": ""}
     shown["can_force"] = True
     if not 1 <= len(runs) <= 2:
         return render_page(request, "compare.html.j2", status=422, **{**shown, "faults": (NONE_NAMED,)}, compared=None)
+    if len(runs) == 2 and not all(chosen):
+        return render_page(request, "compare.html.j2", **shown, compared=None)
     if not whole and sum(one.samples or 0 for one in runs) > MOST_COMPARED_AT_ONCE:
         later = f"/compare?{request.url.query}&whole=true"
         return render_page(request, "compare.html.j2", **{**shown, "later": later}, compared=None)
@@ -279,18 +306,20 @@ def get_compare_page(
             one["would_work"] = one["would_work"].removesuffix(FORCE_HINT)
         shown |= {"faults": faults, "can_force": can_force}
         return render_page(request, "compare.html.j2", status=422, **shown, compared=None)
-    page = build_comparison_page(found.to_json(), load_moved_samples(found))
+    page = build_comparison_report_page(found.to_json(), load_moved_samples(found))
     link = f"/runs/{quote_page_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
     run_shown = {"id": found.control.run["id"]}
     return render_page(request, "compare.html.j2", **shown, **page, compared=found, link_to=link, run=run_shown)
 
 
-def _choose_variants_for_page(runs: list[UserRunListing], asked: list[str]) -> list[str]:
-    """The variant of each run: the one that was asked for, else its last one, which is what somebody would ship."""
-    named = [*asked, *([""] * len(runs))]
+def _choose_variants_for_page(sides: Sequence[tuple[UserRunListing, str]]) -> list[str]:
+    """The variant of each run, as `evenhand compare` chooses it; of several nobody named one of, none."""
+    chosen = [
+        want if want in one.variants else one.variants[0] if len(one.variants) == 1 else "" for one, want in sides
+    ]
     return [
-        want if want in one.variants else (one.variants[-1] if one.variants else "")
-        for one, want in zip(runs, named, strict=False)
+        name or next((other for other in chosen if other in one.variants), "")
+        for name, (one, _) in zip(chosen, sides, strict=True)
     ]
 
 
@@ -302,7 +331,7 @@ def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Respo
     if not run and not finished:
         return render_page(request, "judges_page.html.j2", finished=(), run=None)
     head = load_run_head(store, run or finished[0].id)
-    return render_page(request, "judges_page.html.j2", finished=finished, **build_judge_page(head))
+    return render_page(request, "judges_page.html.j2", finished=finished, **build_judge_report_page(head))
 
 
 @router.get("/judges/audit")

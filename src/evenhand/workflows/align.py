@@ -12,6 +12,7 @@ from typing import Any
 from evenhand.calibrate.alignment import (
     LEAST_ALIGNED_SAMPLES,
     AlignedRubric,
+    DividedSamples,
     conclude_alignment,
     divide_labelled_samples,
     draft_alignment_candidates,
@@ -206,8 +207,7 @@ class _AlignWorkflow:
     ) -> AlignmentReport:
         """Draft, judge, select and conclude."""
         rng, asking, labelled = seed_alignment(options.seed), self.asking, self.asking.labelled
-        divided = divide_labelled_samples(labelled, rng)
-        questions = list_questions_to_align(labelled, self.present)
+        divided, questions = divide_labelled_samples(labelled, rng), list_questions_to_align(labelled, self.present)
         if (options.proposer or "").startswith("python:"):
             add_python_import_folder(Path())
         models = open_run_judges(connections, self.row, self.judges, named=options.judges)
@@ -215,12 +215,11 @@ class _AlignWorkflow:
         plan = await asking.plan_questions(connections, models, proposer, divided.deciding)
         announce(plan)
         cases = list(list_cases_to_align(labelled, asking.samples, self.present, divided.drafting))
-        held = dict.fromkeys(labelled.ids[place] for place in divided.deciding)
-        held_out = [text for id in held for text in asking.samples[id].list_texts() if text.strip()]
         fresh = options.connect.record is not None or options.connect.replay is not None
         name = f"{ALIGNING_PREFIX}{self.row['name']}"
         async with open_workflow_reply_cache(store, self.row, connections, name, fresh=fresh) as cache:
             proposed = await asking.ask_proposer(proposer, cases, cache)
+            held_out = self._list_texts_held_out(divided)
             tried, refused = draft_alignment_candidates(self.present, cases, proposed.edits, held_out)
             answers = await asking.judge_candidates(tried, models, divided.deciding, cache)
             if cache.asks_no_more:
@@ -232,9 +231,8 @@ class _AlignWorkflow:
         data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers, mappable)
         if not data.has_present_answers:
             hint = "evenhand models says whether they can be asked; a replay needs the record of this alignment"
-            raise InputError(
-                Fault(f"{', '.join(one.name for one in models)} answered nothing by the present rubric", hint)
-            )
+            who = ", ".join(one.name for one in models)
+            raise InputError(Fault(f"{who} answered nothing by the present rubric", hint))
         found = conclude_alignment(tried, refused, select_rubric_by_nested_cv(data, rng), data, questions)
         note = [f"{options.proposer} proposed nothing: {proposed.why_not}"] if proposed.why_not else []
         found = replace(found, drafting=plan.drafting, notes=tuple(note))
@@ -251,6 +249,11 @@ class _AlignWorkflow:
             calls=connections.spent.requests,
             cost=connections.spent.cost,
         )
+
+    def _list_texts_held_out(self, divided: DividedSamples) -> list[str]:
+        """The texts of the samples that decide: no draft may repeat them."""
+        held = dict.fromkeys(self.asking.labelled.ids[place] for place in divided.deciding)
+        return [text for id in held for text in self.asking.samples[id].list_texts() if text.strip()]
 
     def _write_rubric(self, found: AlignedRubric) -> str:
         """The YAML of the new rubric, with what was changed and why above it; empty where none is written."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from evenhand.compare.decision import Comparison
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL, does_treatment_effect_reach, is_treatment_difference_beyond
+from evenhand.compare.measure import SPAN_OF_COMPOSITES
 from evenhand.compare.setup_differences import list_setup_differences
 from evenhand.errors import Fault, InputError, StoreError, suggest_known_word_in_error
 from evenhand.report.phrases import describe_reported_selection
@@ -123,13 +124,7 @@ def _user_sides_of_two_runs(store: Store, first: _NamedRun, second: _NamedRun) -
     if (first.run["id"], ours) == (second.run["id"], theirs):
         hint = "name two runs, or two variants: RUN:old RUN:new"
         raise InputError(Fault(f"run {first.run['id']} cannot be compared with itself", hint))
-    names = (
-        (ours, theirs) if ours != theirs else (_name_user_run_side(first, ours), _name_user_run_side(second, theirs))
-    )
-    if names[0] == names[1]:
-        # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
-        ends = first.run["id"].rpartition("-")[2], second.run["id"].rpartition("-")[2]
-        names = (f"run {ends[0]}", f"run {ends[1]}") if ends[0] != ends[1] else (first.run["id"], second.run["id"])
+    names = (ours, theirs) if ours != theirs else _name_user_runs_of_one_variant(first, second, ours)
     return [
         UserRunSide(
             name=name,
@@ -152,6 +147,19 @@ def _choose_run_variant_for_user(one: _NamedRun, other: _NamedRun) -> str:
         return str(wanted)
     hint = f"say which: {', '.join(f'{one.asked}:{name}' for name in variants[:5])}"
     raise InputError(Fault(f"run {one.run['id']} has {len(variants)} variants", hint))
+
+
+def _name_user_runs_of_one_variant(first: _NamedRun, second: _NamedRun, variant: str) -> tuple[str, str]:
+    """What sides are called whose variants have the same name: by their runs, and where those have others, by both."""
+    ours, theirs = (_name_user_run_side(one, variant) for one in (first, second))
+    if ours != theirs:
+        return ours, theirs
+    # The ends of two ids, which are short enough for a sentence, where they tell the runs apart.
+    ids = first.run["id"], second.run["id"]
+    ends = [id.rpartition("-")[2] for id in ids]
+    ours, theirs = (f"run {end}" for end in ends) if ends[0] != ends[1] else ids
+    several = any(len(one.frame.variants) > 1 for one in (first, second))
+    return (f"{variant} in {ours}", f"{variant} in {theirs}") if several else (ours, theirs)
 
 
 def _name_user_run_side(one: _NamedRun, variant: str) -> str:
@@ -312,7 +320,8 @@ def requested_power_json(comparison: Comparison, treatments: int = 1) -> Json:
         raise InputError(Fault("nothing was compared, so its power is not known", "score more samples with both"))
     step, level = band.step or 0.0, 1 - SIGNIFICANCE_LEVEL / treatments
     effects = {"observed": abs(found.estimate), "smallest": band.smallest_effect}
-    seen = needed_for(effects["observed"], found.sd, step=step, level=level) if effects["observed"] else None
+    terms: Json = {"step": step, "level": level, "span": SPAN_OF_COMPOSITES if found.is_scale_bound else None}
+    seen = needed_for(effects["observed"], found.sd, **terms) if effects["observed"] else None
     needed = {"observed": None if seen is None else max(LEAST_NEEDED, seen), "smallest": band.needed}
     states = _requested_effect_json(comparison, found, band.smallest_effect)
     sizes = {found.n * times for times in SAMPLE_MULTIPLES} | {n for n in needed.values() if n is not None}
@@ -330,11 +339,7 @@ def requested_power_json(comparison: Comparison, treatments: int = 1) -> Json:
             for name, n in needed.items()
         },
         "table": [
-            {"n": n}
-            | {
-                name: round(power_of(n, one, found.sd, step=step, level=level).power, 4)
-                for name, one in effects.items()
-            }
+            {"n": n} | {name: round(power_of(n, one, found.sd, **terms).power, 4) for name, one in effects.items()}
             for n in sorted(sizes)
         ],
         "method": power_of(max(2, found.n), band.smallest_effect, found.sd, step=step).method,

@@ -24,6 +24,7 @@ from evenhand.contest.events import (
     make_submission_received_event,
 )
 from evenhand.contest.feedback import build_submission_gate_feedback, view_submission
+from evenhand.contest.finish import explain_open_contest
 from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects, rebuild_contest_state
 from evenhand.contest.panels import ContestMachinePanels, UnansweredError, UnreadableError
@@ -37,7 +38,7 @@ from evenhand.contest.play import (
 from evenhand.contest.record import encode_contest_dimensions
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
-from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.errors import ContestError, EvenhandError, Fault, StoreError
 from evenhand.files.methods import load_shipped_method_file
 from evenhand.guards.personal_data import mask_data, mask_personal_data
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
@@ -72,7 +73,6 @@ DEFAULT_CONTEST_OPTIONS = JudgeOptions()
 ContestNextStep = Literal["resume", "resume later", "begin with other judges"]
 LONGEST_GAP = timedelta(days=7)
 RELEASED_BEFORE = 4  # The exit code that keeps `run && pay` from paying twice.
-CONTEST_IS_OPEN = "it is open: its task has no deadline, and nothing has passed yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +190,7 @@ async def play_stored_contest(
         if first is not None:
             log.write(first)
         await advance_contest_phases(log, panels, contest.arrivals, tell)
-        why = _explain_open_contest_to_user(contest, log)
+        why = explain_open_contest(log.state, contest.until)
         if not why and log.state.payment is not None and log.state.released is None:
             kept = open_contest_log_for_user(sitting.store, id)
             released = _foresee_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
@@ -201,7 +201,8 @@ async def play_stored_contest(
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
         by_hand = isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
-        why = "it was stopped by hand" if by_hand else f"{type(error).__name__}: {error}"
+        told = str(error) if isinstance(error, EvenhandError) else f"{type(error).__name__}: {error}"
+        why = "it was stopped by hand" if by_hand else told
         raise
     finally:
         newly = log.state.released is not None and not paid_before
@@ -229,14 +230,6 @@ def _begin_contest_event_for_user(contest: Contest, locked: Task, id: str, *, re
     times = [one.at for one in contest.submissions] + ([locked.deadline] if locked.deadline else [])
     at = min(times, default=datetime.now(UTC))
     return ContestCreated(at=at, task=locked, contest=id, rehearsal=rehearsal)
-
-
-def _explain_open_contest_to_user(contest: Contest, log: ContestEventLog) -> str:
-    """What a contest waits for that has been played as far as it goes; "" where it is closed."""
-    if log.state.phase == "closed":
-        return ""
-    moment = contest.until.isoformat(timespec="seconds") if contest.until else ""
-    return f"it is waiting: played up to {moment}, nothing later yet" if moment else CONTEST_IS_OPEN
 
 
 def _foresee_contest_payment_for_user(

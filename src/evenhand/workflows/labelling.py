@@ -27,6 +27,7 @@ from evenhand.workflows.stores import with_opened_user_store
 Json = Mapping[str, Any]
 LONGEST_RATER_NAME = 80
 LONGEST_NOTE = 4000
+LEAST_LEVELS = 4  # Steps of a scale with decimals whose whole numbers are answers enough: 1 to 5.
 MOST_LEVELS = 11  # Of a scale whose levels have a key each: 0 to 10.
 MOST_DRAWN_OUTPUTS = 500
 
@@ -81,6 +82,18 @@ class LabellingTask:
     can_undo: bool
     keeps_notes: bool
     seed: int
+
+    def list_keys(self) -> list[tuple[tuple[str, ...], str]]:
+        """The keys that answer the questions of this output, and what each says."""
+        levels = dict.fromkeys(level for one in self.questions for level in one.levels)
+        digits = sorted(level.key for level in levels if level.key == level.score)
+        found: list[tuple[tuple[str, ...], str]] = [((digits[0], digits[-1]), "for the score")] if digits else []
+        found += [((level.key,), "for ten") for level in levels if level.score == "10"]
+        if any(level.key == "y" for level in levels):
+            found.append((("y", "n"), "for yes and no"))
+        if any(not one.levels for one in self.questions):
+            found.append((("Enter",), "after a number that you type"))
+        return found
 
 
 @with_opened_user_store
@@ -299,16 +312,21 @@ def _make_labelling_question(id: str, leaf: Json) -> LabellingQuestion:
         low=low,
         high=high,
         whole=bool(scale["integers"] or scale["yes_no"] or scale["bands"]),
-        levels=tuple(_list_levels_to_label(low, high, yes_no=scale["yes_no"])),
+        levels=tuple(_list_levels_to_label(low, high, whole=scale["integers"], yes_no=scale["yes_no"])),
         anchors=tuple((_name_anchor_to_label(one, yes_no=scale["yes_no"]), one["text"]) for one in leaf["anchors"]),
     )
 
 
-def _list_levels_to_label(low: Fraction, high: Fraction, *, yes_no: bool) -> Iterator[AskedLevel]:
-    """Whole numbers by their digits; ten has the key 0, or t where 0 is a level too."""
+def _list_levels_to_label(low: Fraction, high: Fraction, *, whole: bool, yes_no: bool) -> Iterator[AskedLevel]:
+    """Whole numbers by their digits; ten has the key 0, or t where 0 is a level too.
+
+    Nothing where a number is typed: on a long scale, and on a short one that has more answers than its whole numbers.
+    """
     if yes_no:
         yield AskedLevel(score="1", name="yes", key="y")
         yield AskedLevel(score="0", name="no", key="n")
+        return
+    if not whole and high - low < LEAST_LEVELS:
         return
     if low.denominator > 1 or high.denominator > 1 or high - low >= MOST_LEVELS or low < 0 or high > 10:
         return

@@ -21,6 +21,7 @@ from evenhand.calibrate.next_labels import (
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
 from evenhand.errors import InputError
 from evenhand.runs.columns import load_run_columns
+from evenhand.runs.stored_judgments import find_scoring_rubrics
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
@@ -55,7 +56,7 @@ class LabellingProgress:
 def measure_labelling_progress(store: Store, run: str, rater: str) -> LabellingProgress:
     """Where the labels of a run stand, and how consistent one person is."""
     row = store.find_run(run)
-    table, rubrics = load_run_columns(store, row["id"]), json.loads(row["setup"])["rubrics"]
+    table, rubrics = load_run_columns(store, row["id"]), find_scoring_rubrics(json.loads(row["setup"]))
     labels = load_kept_labels(store, table)
     answers = store.labelling.list_answers(row["id"])
     found = add_people_scores_to_run(table, rubrics, labels) if labels else None

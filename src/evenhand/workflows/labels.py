@@ -31,6 +31,7 @@ from evenhand.errors import Fault, InputError, make_unwritable_file_error, sugge
 from evenhand.files.private_files import open_private_text_file, require_new_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.runs.kept_texts import format_run_output_digest, number_run_output_text
+from evenhand.runs.stored_judgments import find_scoring_rubrics
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.people_scale import add_people_scores_to_run, find_run_verdict_gate
@@ -123,7 +124,7 @@ def draw_outputs_to_label(
 ) -> DrawnOutputs:
     """Draw outputs, and no more: how far their labels bring the intervals takes longer than the draw."""
     row = store.find_run(run)
-    table, rubrics = load_run_columns(store, row["id"]), json.loads(row["setup"])["rubrics"]
+    table, rubrics = load_run_columns(store, row["id"]), find_scoring_rubrics(json.loads(row["setup"]))
     asked = _choose_criteria_to_label(table, criteria)
     bound = bind_labels_to_outputs(table, load_run_labels(store, table, labels))
     gate = find_run_verdict_gate(table, rubrics)

@@ -14,6 +14,7 @@ from evenhand.calibrate.people_scale import PeopleScaleEstimate, PeopleSide, est
 from evenhand.calibrate.trust import TrustGate, add_scores_to_labelled_outputs
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable, load_run_columns
+from evenhand.runs.stored_judgments import find_scoring_rubrics
 from evenhand.store.store import Store
 from evenhand.workflows.compare_sides import UserRunSide
 from evenhand.workflows.run_labels import keep_labels_with_run, load_kept_labels, load_labels_from_file
@@ -64,7 +65,7 @@ def compare_runs_on_people_scale(store: Store, sides: Sequence[UserRunSide]) -> 
         if side.run["id"] not in runs:
             kept = load_kept_labels(store, side.member.table)
             labels += len(kept)
-            rubrics = json.loads(side.run["setup"])["rubrics"]
+            rubrics = find_scoring_rubrics(json.loads(side.run["setup"]))
             runs[side.run["id"]] = add_people_scores_to_run(side.member.table, rubrics, kept) if kept else None
     found = [one for one in runs.values() if one is not None]
     if not found:
@@ -75,7 +76,7 @@ def compare_runs_on_people_scale(store: Store, sides: Sequence[UserRunSide]) -> 
             variant=side.member.variant,
             table=side.member.table,
             labelled=runs[side.run["id"]],
-            gate=find_run_verdict_gate(side.member.table, json.loads(side.run["setup"])["rubrics"]),
+            gate=find_run_verdict_gate(side.member.table, find_scoring_rubrics(json.loads(side.run["setup"]))),
         )
         for side in sides
     ]
@@ -100,7 +101,7 @@ def add_people_scale_to_run(store: Store, ran: RunResult, labels: Path) -> RunRe
     table = load_run_columns(store, row["id"])
     try:
         given = load_labels_from_file(labels, table)
-        found = measure_run_on_people_scale(table, json.loads(row["setup"])["rubrics"], given)
+        found = measure_run_on_people_scale(table, find_scoring_rubrics(json.loads(row["setup"])), given)
     except InputError as error:
         return replace(ran, labels_refused=error)
     keep_labels_with_run(store, table, given)

@@ -10,12 +10,18 @@ from typing import Any, Literal
 
 from evenhand.compare.facts import SIGNIFICANCE_LEVEL
 from evenhand.errors import Fault, InputError
-from evenhand.stats.power import LEAST_NEEDED, detectable_effect_at_power, needed_for, power_of
+from evenhand.stats.differences import SCALE_BOUND
+from evenhand.stats.power import (
+    FEWEST_TESTED_PAIRS,
+    LEAST_NEEDED,
+    detectable_effect_at_power,
+    needed_for,
+    power_of,
+)
 from evenhand.store.store import Store
 from evenhand.wording import round_number_for_json
 
 Json = dict[str, Any]
-FEWEST_PLANNED_PAIRS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +45,7 @@ def plan_power(
 ) -> Json | None:
     """For each treatment what so many pairs show; None where there is nothing to compare. `unit` is what they count.
 
-    The scatter is the stated one, or that of the last run of the eval. Several treatments share the 5%.
+    The scatter is the stated one, or that of the last run of the eval that tells it. Several treatments share the 5%.
     """
     if stated_sd is not None and not 0 <= stated_sd < math.inf:
         raise InputError(
@@ -65,16 +71,20 @@ def _load_spreads_to_plan(
 ) -> Mapping[str, ExpectedSpread]:
     if stated_sd is not None:
         return dict.fromkeys(treatments, ExpectedSpread(sd=stated_sd, run=None))
-    found: dict[str, ExpectedSpread] = {}
+    found: dict[str, tuple[int, ExpectedSpread]] = {}
     for row in store.list_runs(name) if store is not None else ():
         own = row["summary"] and row["imported"] is None
         summary = json.loads(row["summary"]) if own else {"decision": {"comparisons": []}}
         for one in summary["decision"]["comparisons"]:
-            if one["composite"] is not None:
+            measured = one["composite"]
+            # A few pairs, or pairs that hardly differ from each other, do not tell how far others will scatter.
+            if measured is None or measured["n"] < FEWEST_TESTED_PAIRS or SCALE_BOUND in measured["method"]:
+                continue
+            pairs = min(measured["n"], LEAST_NEEDED)  # From 20 pairs on, the later run counts.
+            if pairs > found.get(one["treatment"], (0, None))[0]:
                 step = (one["power"] or {}).get("step") or 0.0
-                spread = ExpectedSpread(sd=one["composite"]["sd"], run=row["id"], step=step)
-                found.setdefault(one["treatment"], spread)
-    return found
+                found[one["treatment"]] = pairs, ExpectedSpread(sd=measured["sd"], run=row["id"], step=step)
+    return {treatment: spread for treatment, (_, spread) in found.items()}
 
 
 def _planned_treatment_json(
@@ -86,7 +96,7 @@ def _planned_treatment_json(
     sd, terms = spread.sd, {"step": spread.step, "level": level}
     needed = needed_for(smallest_effect, sd, **terms)
     known |= {"sd": sd, "run": spread.run, "needed": None if needed is None else max(LEAST_NEEDED, needed)}
-    if pairs >= FEWEST_PLANNED_PAIRS:
+    if pairs >= FEWEST_TESTED_PAIRS:
         known["detectable"] = round_number_for_json(detectable_effect_at_power(pairs, sd, **terms))
         known["power"] = round_number_for_json(power_of(pairs, smallest_effect, sd, **terms).power)
     return known

@@ -25,7 +25,12 @@ from evenhand.files.private_files import open_private_text_file
 from evenhand.runs.adjusted_scores import adjust_run_result_rows
 from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.notable import find_notable_run_samples, summarise_run_tags, summarise_run_ties
-from evenhand.runs.run_record import RunEvalRecord, evaluate_variant_in_run_records, read_run_eval_record
+from evenhand.runs.run_record import (
+    RunEvalRecord,
+    count_run_record_seconds,
+    evaluate_variant_in_run_records,
+    read_run_eval_record,
+)
 from evenhand.runs.summary import RunSummary, summarise_results, summarise_run_composite, summarise_run_head
 from evenhand.scoring.scores import Consistency
 from evenhand.stats.multiple_tests import Looks
@@ -80,6 +85,7 @@ def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
     from evenhand.calibrate.human_agreement import measure_panel_human_agreement
     from evenhand.compare.shipping import grade_treatment_human_alignment
     from evenhand.runs.columns import load_run_columns
+    from evenhand.runs.stored_judgments import find_scoring_rubrics
     from evenhand.workflows.people_scale import encode_people_scale, measure_run_on_people_scale
     from evenhand.workflows.run_labels import load_kept_labels
 
@@ -87,7 +93,8 @@ def add_label_agreement_for_user(store: Store, run: Row, head: Json) -> Json:
     labels = load_kept_labels(store, table)
     if not labels:
         return head
-    scaled = encode_people_scale(measure_run_on_people_scale(table, json.loads(run["setup"])["rubrics"], labels))
+    rubrics = find_scoring_rubrics(json.loads(run["setup"]))
+    scaled = encode_people_scale(measure_run_on_people_scale(table, rubrics, labels))
     badge = encode_decision_value(grade_treatment_human_alignment(measure_panel_human_agreement(table, labels)))
     comparisons = [
         {**one, "badges": [badge if old["badge"] == badge["badge"] else old for old in one["badges"]]}
@@ -191,8 +198,7 @@ def _user_report_run_json(run: Row, setup: Json, frame: RunEvalRecord, samples: 
     """The run itself: when, how long, with what."""
     seconds = None
     if run["ended"] is not None:
-        spent = datetime.fromisoformat(run["ended"]) - datetime.fromisoformat(run["started"])
-        seconds = round(spent.total_seconds(), 1)
+        seconds = round(count_run_record_seconds(run, datetime.fromisoformat(run["ended"])), 1)
     kept = ("id", "name", "state", "started", "ended", "fingerprint", "seed", "keep", "taken_from")
     # The criteria on which each judge's scores were put on people's scale.
     maps = {one["name"]: list(one["maps"]) for one in setup.get("judges", ()) if one.get("maps")}

@@ -38,7 +38,7 @@ from evenhand.runs.stored_judgments import (
     rescore_cheap_judge,
     rescore_result_rows,
 )
-from evenhand.scoring.scores import compute_fingerprint
+from evenhand.scoring.scores import compute_fingerprint, to_scoring_fingerprint_data
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.run_holds import name_lock_process
@@ -74,7 +74,7 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
 
 
 def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
-    """The new run. `rubrics` of its setup stay those by which the judges were asked."""
+    """The new run. `rubrics` of its setup stay those by which the judges were asked; `scored_by` gave the scores."""
     setup = json.loads(old["setup"])
     frame = read_run_eval_record(setup["frame"])
     mark = compute_fingerprint(rubric, judges=[{"rescored": old["fingerprint"], "tag": tag}])
@@ -86,7 +86,8 @@ def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:
         fingerprints={**frame.fingerprints, tag: mark},
     )
     began = datetime.now(UTC)
-    setup |= {"frame": SNAPSHOT_JSON.to_json(renewed), "rescored_from": old["id"]}
+    scored_by = {**setup.get("scored_by", {}), tag: to_scoring_fingerprint_data(rubric)}
+    setup |= {"frame": SNAPSHOT_JSON.to_json(renewed), "rescored_from": old["id"], "scored_by": scored_by}
     return {
         **old,
         "id": make_run_record_id(began),

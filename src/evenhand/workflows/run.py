@@ -38,7 +38,6 @@ from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
     RunEvalRecord,
     RunRecorder,
-    find_run_record_by_digest,
     list_run_record_chain,
     make_run_record_id,
     write_run_record_moment,
@@ -65,10 +64,11 @@ from evenhand.workflows.run_cascade import (
 from evenhand.workflows.run_labels import LARGEST_LABEL_FILE
 from evenhand.workflows.run_resuming import (
     BALANCED_ORDERS,
+    add_pause_of_resumed_run,
     begin_run_progress_for_user,
     drop_replies_to_the_end,
     explain_stopped_run,
-    has_resumed_run_balanced_orders,
+    find_run_to_resume,
     keep_orders_of_resumed_run,
     load_remaining_budget_for_user,
     load_run_ending_for_user,
@@ -173,13 +173,14 @@ async def run(
     with collect_garbage_less_often(), Store.open(options.place, os.environ) as store:
         setup = await plan_user_run_setup(chosen, counted, batch=bool(options.batch))
         row, goes_on = _begin_or_resume_user_run(store, setup, counted, options)
-        setup = keep_orders_of_resumed_run(setup, row)
+        setup = keep_orders_of_resumed_run(setup, row) if goes_on or row["taken_from"] else setup
         head = json.loads(row["summary"]) if goes_on and row["state"] == "finished" and row["summary"] else None
         if head is not None and not head["unfinished"]:  # Another try could give nothing more.
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
         else:
             batch = bool(json.loads(row["setup"]).get("batch") if options.batch is None else options.batch)
             ways = _RunWays(watch, shared, options.fleet, batch)
+            row = add_pause_of_resumed_run(store, row, read_clock_for_user()) if goes_on else row
             ran = await _execute_run_for_user(store, row, setup, counted, ways, goes_on=goes_on)
         if options.labels is None or ran.state != "finished":
             return ran
@@ -283,7 +284,7 @@ async def _execute_run_for_user(
             setup = build_run_setup(eval, connections, counted.questions)
             samples = RecheckedSamples(eval.samples, counted)
             # A new one is held from its beginning.
-            hold = store.hold_run(row["id"], name_lock_process()) if goes_on else store.begin_run(row)
+            hold = store.hold_run(row["id"], name_lock_process(), row["setup"]) if goes_on else store.begin_run(row)
             stop_from_thread = partial(asyncio.get_running_loop().call_soon_threadsafe, course.stop_run)
             alive.enter_context(store.beat_for_run(hold, stop_from_thread))
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
@@ -337,14 +338,11 @@ def _begin_or_resume_user_run(
 ) -> tuple[Row, bool]:
     """The run to go on with, or a new one; a changed eval is a new run that takes over what stayed the same."""
     eval, digest = setup.eval, setup.digest_with_samples(counted.digest)
-    last = find_run_record_by_digest(store, eval.name, digest) if options.resume else None
-    if options.id is not None:
-        last = next((one for one in store.list_runs(eval.name) if one["id"] == options.id), None)
-        if last is not None and last["digest"] != digest:
-            what = f"run {options.id} was begun with another eval, or by another version of Evenhand"
-            raise EvalError(Fault(what, "begin a new one"))
-    shuffled = last is not None and json.loads(last["setup"]).get("until_decided") is not None
+    named = options.resume or options.id is not None
+    last = find_run_to_resume(store, eval.name, digest, options.id) if named else None
+    before = {BALANCED_ORDERS: True} if last is None else json.loads(last["setup"])
     # One whose samples were not shuffled cannot be stopped early any more.
+    shuffled = before.get("until_decided") is not None
     if last is not None and last["digest"] == digest and (shuffled or not options.until_decided):
         return last, True
     began, secrets = datetime.now(UTC), collect_run_keys_to_hide(eval, os.environ)
@@ -354,20 +352,21 @@ def _begin_or_resume_user_run(
         "python": platform.python_version(),
         "fresh": options.fresh,
         # What another run has asked is taken over by the text of its requests, so in its orders.
-        BALANCED_ORDERS: eval.how.balance_orders and (last is None or has_resumed_run_balanced_orders(last)),
+        BALANCED_ORDERS: eval.how.balance_orders and bool(before.get(BALANCED_ORDERS)),
         **({"batch": True} if options.batch else {}),
         "until_decided": until,
         "samples": counted.samples,
         "selection": options.selection.to_json(),
     }
-    told = secrets.remove_from_data({**setup.describe_setup(), **circumstances})
+    told, source = (
+        secrets.remove_from_data({**setup.describe_setup(), **circumstances}),
+        secrets.remove_keys(eval.source),
+    )
     assert isinstance(told, dict)
-    source = secrets.remove_keys(eval.source)
     if eval.keep != "raw":
         told = mask_definition_kept_by_run(told)
-        source = reduce_eval_source_kept_by_run(
-            source, eval.keep, holds_samples=not are_samples_from_file(eval.samples)
-        )
+        holds_samples = not are_samples_from_file(eval.samples)
+        source = reduce_eval_source_kept_by_run(source, eval.keep, holds_samples=holds_samples)
     return {
         "id": options.id or make_run_record_id(began),
         "name": eval.name,

@@ -15,6 +15,7 @@ from evenhand.errors import BusyError
 from evenhand.models.connections import Connections
 from evenhand.models.server_answers import ServerProblem
 from evenhand.runs.live_batches import describe_run_batch_counts
+from evenhand.runs.run_record import count_run_record_seconds
 from evenhand.runs.tally import iter_failures_in_result_row
 from evenhand.store.reply_claims import BatchCounts
 from evenhand.store.rows import Row
@@ -47,7 +48,7 @@ class RunFollowingView:
     tokens: int | None
     is_requested: bool  # Whether a service was asked for it, and can stop and resume it.
     at: float  # Seconds of the store's clock.
-    seconds: float | None = None  # Since it started.
+    seconds: float | None = None  # That it was worked on.
     rate: float | None = None  # Samples a second, of late.
     seconds_left: float | None = None
 
@@ -87,10 +88,11 @@ def view_run_following(store: Store, run: str) -> RunFollowingView:
     row = store.find_run(view["id"]) if view["started"] is not None else None
     progress: Json = view["progress"] or {}
     counts = store.rows.count_result_states(view["id"])
+    stored = store.rows.count_samples_with_result(view["id"])
     setup: Json = {} if row is None else json.loads(row["setup"])
     repeats = int(setup.get("frame", {}).get("repeats") or 1)
-    done, total = _count_followed_samples(progress, counts, setup, repeats)
-    at = store.now().timestamp()
+    done, total = _count_followed_samples(progress, stored, setup, repeats)
+    at = store.now()
     seconds = None if row is None else _count_followed_seconds(row, at)
     rate = done / seconds if seconds and done and view["state"] == "running" else None
     return RunFollowingView(
@@ -107,29 +109,26 @@ def view_run_following(store: Store, run: str) -> RunFollowingView:
         cost=progress.get("cost", view["cost"]),
         tokens=progress.get("tokens"),
         is_requested=store.requests.find_run(view["id"]) is not None,
-        at=at,
+        at=at.timestamp(),
         seconds=seconds,
         rate=rate,
         seconds_left=(total - done) / rate if rate and total is not None else None,
     )
 
 
-def _count_followed_samples(
-    progress: Json, counts: Mapping[tuple[str, str], int], setup: Json, repeats: int
-) -> tuple[int, int | None]:
-    """How many samples are done, and of how many; a run that was started elsewhere is counted by its results."""
+def _count_followed_samples(progress: Json, stored: int, setup: Json, repeats: int) -> tuple[int, int | None]:
+    """How many samples have a result, as a report counts them, and of how many; each counts once for each repeat."""
     if not setup:
         return (progress["done"], progress["total"]) if progress else (0, None)
-    stored = sum(counts.values()) // max(1, len(setup["frame"]["variants"]))
     # A run that is taken up counts from the beginning what is stored already.
     if progress:
         return max(progress["done"], stored), progress["total"]
     return stored, None if setup.get("samples") is None else setup["samples"] * repeats
 
 
-def _count_followed_seconds(row: Row, at: float) -> float:
-    end = datetime.fromisoformat(row["ended"]).timestamp() if row["ended"] and row["state"] != "running" else at
-    return max(0.0, end - datetime.fromisoformat(row["started"]).timestamp())
+def _count_followed_seconds(row: Row, at: datetime) -> float:
+    ended = row["ended"] if row["state"] != "running" else None
+    return count_run_record_seconds(row, datetime.fromisoformat(ended) if ended else at)
 
 
 def _count_followed_failures(store: Store, run: str) -> dict[str, int]:

@@ -13,6 +13,7 @@ from typing import Any
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_compared_run_differences
 from evenhand.compare.stopping import EarlyVerdictRule
+from evenhand.errors import EvalError, Fault, suggest_close_word_in_error
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
@@ -32,7 +33,11 @@ from evenhand.runs.cascade_draw import StopRunOnceDecided, shuffle_run_order
 from evenhand.runs.execute import RunProgress, RunWorker, drop_replies_unneeded_by_run
 from evenhand.runs.kept_texts import is_output_of_run_kept_raw
 from evenhand.runs.reply_cache import ReplyCache
-from evenhand.runs.run_record import read_run_eval_record
+from evenhand.runs.run_record import (
+    add_pause_to_run_record,
+    find_run_record_by_digest,
+    read_run_eval_record,
+)
 from evenhand.runs.setup import RunSetup
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -42,7 +47,7 @@ from evenhand.workflows.inputs import suggest_judge_for_author
 Json = dict[str, Any]
 SAMPLES_CHANGED = "the samples changed while the run was going on: run it again"
 STOPPED_BY_HAND = "stopped by hand"
-BALANCED_ORDERS = "balanced_orders"  # In what a run was begun with; older ones do not have it.
+BALANCED_ORDERS = "balanced_orders"  # In what a run was begun with; in older ones each reviewer drew its own.
 MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 
 
@@ -67,15 +72,27 @@ def begin_run_progress_for_user(
     )
 
 
-def has_resumed_run_balanced_orders(row: Row) -> bool:
-    """Whether the reviewers of a run see outputs in balanced orders; those of older runs drew each its own."""
-    return bool(json.loads(row["setup"]).get(BALANCED_ORDERS))
+def find_run_to_resume(store: Store, name: str, digest: str, id: str | None) -> Row | None:
+    """The run of that id, which must be of the eval as it stands; without one, the last run of the eval."""
+    if id is None:
+        return find_run_record_by_digest(store, name, digest)
+    last = next((one for one in store.list_runs(name) if one["id"] == id), None)
+    if last is not None and last["digest"] != digest:
+        what = f"run {id} was begun with another eval, or by another version of Evenhand"
+        raise EvalError(Fault(what, "begin a new one"))
+    return last
+
+
+def add_pause_of_resumed_run(store: Store, row: Row, now: str) -> Row:
+    """The row of a run with the time that nobody worked on it; one that was killed was left at its last result."""
+    left = row["ended"] or store.rows.find_last_result_moment(row["id"]) or row["started"]
+    return add_pause_to_run_record(row, left, now)
 
 
 def keep_orders_of_resumed_run(setup: RunSetup, row: Row) -> RunSetup:
     """The setup with the orders that a run was begun with: in others, what is answered would be asked again."""
-    eval = setup.eval
-    how = replace(eval.how, balance_orders=eval.how.balance_orders and has_resumed_run_balanced_orders(row))
+    eval, balanced = setup.eval, bool(json.loads(row["setup"]).get(BALANCED_ORDERS))
+    how = replace(eval.how, balance_orders=eval.how.balance_orders and balanced)
     return replace(setup, eval=replace(eval, how=how))
 
 
@@ -163,8 +180,28 @@ SAMPLES_FOR_LIMITS = 50  # Samples that are looked at for a reference: where one
 
 def list_notes_before_run(eval: Eval, counted: SampleCounts) -> list[str]:
     """What should be known of an eval before anything is paid for."""
-    warnings = (counted.mixed, warn_user_of_authors_near_judges(eval), warn_user_of_eval_without_normalising(eval))
+    samples = eval.samples if counted.kept is None else counted.kept.samples
+    first = list(islice(samples, SAMPLES_FOR_LIMITS))
+    authors = dict.fromkeys(_find_author_near_judges(eval, sample, name) for sample in first for name in eval.variants)
+    near = {author: suggest_judge_for_author(author, eval.judges) for author in authors if author}
+    unknown = [f"{author!r} (did you mean {judge!r}?)" for author, judge in near.items() if judge]
+    if unknown:
+        unknown = [f"no judge is called {join_names(unknown)}: a judge is kept from its own outputs by its name"]
+    strangers = [_warn_user_of_unknown_variant(eval, counted, name) for name in counted.variants]
+    warnings = (counted.mixed, *unknown, *strangers, warn_user_of_eval_without_normalising(eval, first))
     return list(filter(None, (*eval.notes, *warnings)))
+
+
+def _warn_user_of_unknown_variant(eval: Eval, counted: SampleCounts, name: str) -> str:
+    """What to say of outputs that samples have under a name that is probably a slip; else nothing.
+
+    A file may hold outputs of other variants on purpose: then all samples have one, under a name of its own.
+    """
+    count, hint = counted.variants[name], suggest_close_word_in_error(name, eval.variants)
+    if name in eval.variants or (count == counted.samples and not hint):
+        return ""
+    whose = f"{pluralize_count(count, 'sample')} {'has' if count == 1 else 'have'} an output of {name!r}"
+    return f"{whose}, which is no variant of this eval" + (f" ({hint})" if hint else "")
 
 
 def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]:
@@ -177,7 +214,7 @@ def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]
     return tuple(one for several in found for one in several)
 
 
-def warn_user_of_eval_without_normalising(eval: Eval) -> str:
+def warn_user_of_eval_without_normalising(eval: Eval, known: Sequence[EvalSample]) -> str:
     """What to say where a rubric normalises reviewers and some score too few outputs of a sample for it; else nothing.
 
     A reviewer does not score the outputs that it wrote, unless the rubric lets it.
@@ -185,7 +222,6 @@ def warn_user_of_eval_without_normalising(eval: Eval) -> str:
     rubrics = [rubric for rubric in eval.all_rubrics.values() if rubric.method.panel.normalise == "z"]
     if not rubrics:
         return ""
-    known = list(islice(eval.samples, SAMPLES_FOR_LIMITS))
     most = dict.fromkeys(eval.judges, len(eval.variants))
     if known and not any(rubric.method.panel.self_votes for rubric in rubrics):
         authors = [[_find_author_near_judges(eval, sample, name) for name in eval.variants] for sample in known]
@@ -204,15 +240,6 @@ def warn_user_of_eval_without_normalising(eval: Eval) -> str:
         f"normalise: z {does}: it needs {LEAST_TO_NORMALISE} outputs of one sample scored by a judge, and {who} of a "
         f"sample{own}; {counts}"
     )
-
-
-def warn_user_of_authors_near_judges(eval: Eval) -> str:
-    """What to say where outputs name an author that is a judge under another name; else nothing."""
-    known = islice(eval.samples, SAMPLES_FOR_LIMITS)
-    authors = dict.fromkeys(_find_author_near_judges(eval, sample, name) for sample in known for name in eval.variants)
-    near = {author: suggest_judge_for_author(author, eval.judges) for author in authors if author}
-    told = [f"{author!r} (did you mean {judge!r}?)" for author, judge in near.items() if judge]
-    return f"no judge is called {join_names(told)}: a judge is kept from its own outputs by its name" if told else ""
 
 
 def _find_author_near_judges(eval: Eval, sample: EvalSample, variant: str) -> str | None:

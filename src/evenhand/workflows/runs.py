@@ -319,9 +319,10 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
     What they refuse in words of their own, such as a run with too few samples, is no fault of the file.
     """
     setup = json.loads(run["setup"])
-    for tag, kept in setup["rubrics"].items():
+    for kept in (*setup["rubrics"].values(), *setup.get("scored_by", {}).values()):
         with suppress(EvenhandError):
             restore_run_rubric(kept)
+    for tag in setup["rubrics"]:
         with suppress(EvenhandError):
             find_run_rubric_for_tag(setup, tag)
     found = ((row, wrong) for row in store.results(run["id"]) for wrong in _list_wrong_fields_of_imported_run(row))

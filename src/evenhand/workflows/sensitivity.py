@@ -11,6 +11,7 @@ from evenhand.compare.sensitivity_result import Sensitivity
 from evenhand.errors import InputError
 from evenhand.evals.eval_scoring import SAMPLE_RUBRIC_PREFIX
 from evenhand.runs.columns import load_run_columns
+from evenhand.runs.stored_judgments import find_scoring_rubrics, refuse_run_without_scoring_rubric
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.stores import with_opened_user_store
@@ -22,9 +23,15 @@ Json = dict[str, Any]
 def measure_run_sensitivity(store: Store, run: str, *, draws: int, seed: int, spread: float) -> Sensitivity:
     """What becomes of the ranking of a run's variants under other weights."""
     row = store.find_run(run)
-    rubrics = json.loads(row["setup"])["rubrics"]
+    rubrics = _load_scoring_rubrics(row)
     table, tags = load_run_columns(store, row["id"]), _read_rubric_tags(store, row["id"], rubrics)
     return measure_sensitivity(table, rubrics, tags=tags, draws=draws, seed=seed, spread=spread)
+
+
+def _load_scoring_rubrics(row: Row) -> Json:
+    setup = json.loads(row["setup"])
+    refuse_run_without_scoring_rubric(setup)
+    return find_scoring_rubrics(setup)
 
 
 def _read_rubric_tags(store: Store, run: str, rubrics: Mapping[str, Any]) -> list[str]:
@@ -44,9 +51,9 @@ def report_sensitivity_for_user(store: Store, run: Row) -> Json | None:
     """None where there is no ranking, or nothing that could be weighed otherwise."""
     table = load_run_columns(store, run["id"])
     draws = max(100, min(MOST_REPORT_DRAWS, MOST_WEIGHED_SAMPLES // max(1, len(table.samples))))
-    rubrics = json.loads(run["setup"])["rubrics"]
-    tags = _read_rubric_tags(store, run["id"], rubrics)
     try:
+        rubrics = _load_scoring_rubrics(run)
+        tags = _read_rubric_tags(store, run["id"], rubrics)
         found = measure_sensitivity(table, rubrics, tags=tags, draws=draws, seed=run["seed"])
     except InputError:
         return None

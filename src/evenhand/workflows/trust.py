@@ -25,18 +25,21 @@ from evenhand.calibrate.trust import (
     add_scores_to_labelled_outputs,
     hold_directions_against_people,
     hold_gate_against_people,
+    require_trust_limit,
+)
+from evenhand.calibrate.trust_phrases import (
     list_gate_error_lines,
     phrase_trust_answer,
     phrase_trust_in_direction,
     phrase_trust_next_step,
-    require_trust_limit,
 )
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.runs.columns import RunTable, load_run_columns
+from evenhand.runs.stored_judgments import find_scoring_rubrics
 from evenhand.store.store import Store
-from evenhand.wording import format_number, read_kept_fraction
+from evenhand.wording import format_number, read_kept_fraction, word_criterion
 from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_run_labels_error
 from evenhand.workflows.stores import with_opened_user_store
 
@@ -116,6 +119,7 @@ def load_labelled_gates(
     """The labelled outputs of a run, and the gates to hold against people; refused where there is nothing to hold."""
     row = store.find_run(run)
     table, setup = load_run_columns(store, row["id"]), json.loads(row["setup"])
+    rubrics = find_scoring_rubrics(setup)
     given = load_run_labels(store, table, labels)
     if labels is None and not given:
         raise make_no_run_labels_error(table.run)
@@ -126,8 +130,8 @@ def load_labelled_gates(
     found = collect_labelled_outputs(table, given)
     if not found.judges:
         raise InputError(Fault("no judge answered anything in this run", "labels are held against judges' answers"))
-    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares_of_run(setup["rubrics"]), span)
-    gates = tuple(list_run_gates_to_trust(table, setup["rubrics"], least))
+    labelled = add_scores_to_labelled_outputs(found, table, find_criterion_shares_of_run(rubrics), span)
+    gates = tuple(list_run_gates_to_trust(table, rubrics, least))
     if not gates:
         raise InputError(Fault("the run has no gate to hold against people", "name one: --min-score NUMBER"))
     return LabelledGates(table=table, setup=setup, found=found, labelled=labelled, gates=gates, span=span)
@@ -149,15 +153,16 @@ def encode_run_trust(found: RunTrust) -> dict[str, Any]:
 
 def list_run_gates_to_trust(table: RunTable, rubrics: Json, least: Fraction | None) -> Iterator[TrustGate]:
     """What decides over an output, and then each criterion that can fail it by itself."""
-    required = dict(_list_criteria_required_by_run(rubrics))
+    required, nodes = dict(_list_criteria_required_by_run(rubrics)), dict(_list_nodes_of_run(rubrics))
     if least is not None:
         about = f"score at least {format_number(float(least))}"
         yield TrustGate(id="min-score", about=about, least={SCORE_QUESTION: float(least)})
     elif (gate := _find_score_gate_of_run(table)) is not None:
         about = f"score at least {format_number(gate)}{', required criteria met' if required else ''}"
-        yield TrustGate(id="verdict", about=about, least={SCORE_QUESTION: gate, **required})
+        yield TrustGate(id="verdict", about=about, least={SCORE_QUESTION: gate, **required}, nodes=nodes)
     for id, smallest in required.items():
-        yield TrustGate(id=id, about=f"{id} at least {format_number(smallest)}", least={id: smallest})
+        about = f"{word_criterion(id)} at least {format_number(smallest)}"
+        yield TrustGate(id=id, about=about, least={id: smallest}, nodes=nodes)
 
 
 def _find_least_asked_of_run_gates(gates: Sequence[TrustGate]) -> dict[str, float]:
@@ -179,12 +184,50 @@ def _list_criteria_required_by_run(rubrics: Json) -> Iterator[tuple[str, float]]
     for key, rubric in rubrics.items():
         named = {name_sample_rubric_criterion(key, one["criterion"]): one["min"] for one in rubric["gates"]}
         yield from ((id, float(read_kept_fraction(smallest))) for id, smallest in named.items())
-        for one in rubric["criteria"]:
+        for one in _list_run_leaves(rubric["criteria"]):
             id = name_sample_rubric_criterion(key, one["id"])
             if one["required_min_score"] is not None:
                 yield id, float(read_kept_fraction(one["required_min_score"]))
             elif one["required"] and one["scale"]["yes_no"]:
                 yield id, 1.0
+
+
+def _list_run_leaves(criteria: Sequence[Json]) -> Iterator[Json]:
+    for one in criteria:
+        yield from _list_run_leaves(one["children"]) if one["children"] else [one]
+
+
+def _list_nodes_of_run(rubrics: Json) -> Iterator[tuple[str, tuple[float, Mapping[str, float]]]]:
+    """The nodes of trees, each as a sum over the criteria below it that are answered."""
+    for key, rubric in rubrics.items():
+        waiting = list(rubric["criteria"])
+        while waiting:
+            one = waiting.pop()
+            waiting += one["children"]
+            if one["children"]:
+                yield name_sample_rubric_criterion(key, one["id"]), _fold_run_node(key, one)
+
+
+def _fold_run_node(key: str, node: Json) -> tuple[float, Mapping[str, float]]:
+    """A mean by weight, each child put from its own scale onto that of the node."""
+    if not node["children"]:
+        return 0.0, {name_sample_rubric_criterion(key, node["id"]): 1.0}
+    low, high = _read_run_scale_ends(node)
+    total = sum(float(read_kept_fraction(one["weight"])) for one in node["children"])
+    constant = low
+    factors: dict[str, float] = {}
+    for one in node["children"]:
+        own_low, own_high = _read_run_scale_ends(one)
+        by = float(read_kept_fraction(one["weight"])) / total * (high - low) / (own_high - own_low)
+        below, parts = _fold_run_node(key, one)
+        constant += by * (below - own_low)
+        factors |= {id: by * factor for id, factor in parts.items()}
+    return constant, factors
+
+
+def _read_run_scale_ends(criterion: Json) -> tuple[float, float]:
+    scale = criterion["scale"]
+    return float(read_kept_fraction(scale["min"])), float(read_kept_fraction(scale["max"]))
 
 
 def find_criterion_shares_of_run(rubrics: Json) -> CriterionShares:

@@ -336,10 +336,14 @@ def _audit_conciseness_length_bias(seen: CalibrationAuditedRun) -> AuditFinding:
         return unknown_calibration_finding(name, PANEL_SUBJECT, why, advice=advice, criterion=CONCISENESS_CRITERION)
     low = found.value if found.low is None else found.low
     colour: AuditColour = "red" if low > 0 else "amber" if found.value > 0 else "green"
-    rows = int((~np.isnan(column) & ~np.isnan(table.length)).sum())
+    outputs = seen.count_outputs(~np.isnan(column) & ~np.isnan(table.length))
     says = (
         f"conciseness and length correlate by {format_number(found.value)} {bracket_audit_interval(found)} "
-        f"over {format_plural(rows, 'output')}."
+        f"over {format_plural(outputs, 'output')}."
     )
-    advice = "Anchor conciseness by what could be cut: at present longer outputs pass for more concise."
+    advice = (
+        "Anchor conciseness by what could be cut: at present longer outputs pass for more concise."
+        if colour == "red"
+        else "Score more samples: the interval holds 0, so these do not show that longer outputs pass for more concise."
+    )
     return measured_audit_finding(name, PANEL_SUBJECT, found, colour, says, advice, unit="correlation")

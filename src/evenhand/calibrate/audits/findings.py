@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand.calibrate.jackknife import Floats, IntervalEstimate
 from evenhand.calibrate.labelled_outputs import Integers
@@ -220,6 +221,14 @@ class CalibrationAuditedRun:
         """A number for each sample and repeat: what a judge saw together."""
         repeats = int(self.table.repeat.max(initial=0)) + 1
         return self.table.sample * repeats + self.table.repeat
+
+    def count_outputs(self, rows: NDArray[np.bool_]) -> int:
+        """How many outputs these rows are of: a recorded one that is judged in every repeat is one output."""
+        table = self.table
+        if len(table.output) != len(table.score):
+            return int(rows.sum())
+        alone = np.where(table.output == 0, table.repeat, -1)  # Where the text is not known, each repeat has its own.
+        return len(np.unique(np.stack([table.sample, table.variant, table.output, alone])[:, rows], axis=1).T)
 
 
 def drop_capped_audit_scores(table: RunTable, capped: Sequence[int]) -> RunTable:

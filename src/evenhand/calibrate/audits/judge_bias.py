@@ -252,26 +252,25 @@ def _audit_judge_harshness(seen: CalibrationAuditedRun, judge: str) -> AuditFind
     gaps = 1 - both.sum() / max(1, int((~np.isnan(theirs)).sum()))
     if colour == "red" and gaps <= 0.05:
         colour = "amber"  # An offset that every output bears alike moves no comparison.
-    advice = _advise_on_audited_harshness(seen)
+    advice = _advise_on_audited_harshness(seen, ours, scored_all=not gaps)
     return _bias_audit_finding(
         "harshness", judge, found, seen.smallest_effect, says, advice, unit="points", colour=colour
     )
 
 
-def _advise_on_audited_harshness(seen: CalibrationAuditedRun) -> str:
-    """Normalising is no advice where it is on, nor where a sample has too few outputs for it."""
-    if _count_most_audited_outputs(seen) < LEAST_TO_NORMALISE:
-        return "Let it score every output: then its offset is the same for all variants."
-    if seen.normalises:
+def _advise_on_audited_harshness(seen: CalibrationAuditedRun, scores: Floats, *, scored_all: bool) -> str:
+    """Normalising is no advice where it is on, nor where the judge scored too few outputs of each sample for it."""
+    together = int(np.bincount(seen.group[~np.isnan(scores)]).max(initial=0))
+    if together >= LEAST_TO_NORMALISE and seen.normalises:
         return "Nothing to do: the panel step of the rubric normalises (normalise: z) and takes the offset out."
-    return "Let the panel step of the rubric normalise (normalise: z), or let it score every output."
-
-
-def _count_most_audited_outputs(seen: CalibrationAuditedRun) -> int:
-    """Of how many outputs of one sample and repeat a judge gave a score, at most."""
-    place = seen.table.sample * (int(seen.table.repeat.max(initial=0)) + 1) + seen.table.repeat
-    counts = (np.bincount(place[~np.isnan(given)]) for given in seen.table.reviews.values())
-    return max((int(one.max(initial=0)) for one in counts), default=len(seen.table.variants))
+    if scored_all:
+        harmless = "It scored every output, so its offset moves no comparison"
+        if together >= LEAST_TO_NORMALISE:
+            return f"{harmless}; normalise: z in the panel step of the rubric takes it out of the score."
+        return f"{harmless}; to bring it closer, anchor each point of the scale."
+    if together >= LEAST_TO_NORMALISE:
+        return "Let the panel step of the rubric normalise (normalise: z), or let it score every output."
+    return "Let it score every output: then its offset is the same for all variants."
 
 
 def _mean_audited_judge_scores(seen: CalibrationAuditedRun, judges: Sequence[str]) -> Floats:

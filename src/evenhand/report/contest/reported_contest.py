@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from evenhand.files.methods import load_shipped_method_file
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis
-from evenhand.report.html.formats import format_page_short_number
+from evenhand.report.html.formats import format_report_short_number
 from evenhand.wording import format_kept_figure
 
 ContestReportJson = dict[str, Any]
@@ -192,7 +192,7 @@ MODE_SENTENCES = {
 }
 
 
-def choose_page_status_badge(status: str, stage: ContestStage) -> StatusBadge:
+def choose_report_badge(status: str, stage: ContestStage) -> StatusBadge:
     """How a status looks; a winner is one once the contest is closed."""
     if status == "won":
         return WINNER_BADGES[stage]
@@ -273,7 +273,7 @@ class ChartedScores:
 
 
 def draw_scale_chart(
-    title: str, measured: Sequence[ChartedScores], written: Callable[[float], str | None] = format_page_short_number
+    title: str, measured: Sequence[ChartedScores], written: Callable[[float], str | None] = format_report_short_number
 ) -> SimpleNamespace | None:
     """The chart of these scores, each number as it is written there; None where nothing is known."""
     if not any(one.known for one in measured):
@@ -300,7 +300,7 @@ def draw_scale_chart(
         value_at=SCALE_RIGHT + 2,
         bands=tuple(bands),
         grounds=tuple(grounds),  # From where down, and how high, the bands are shaded.
-        ticks=tuple(AxisTick(axis.at(value), format_page_short_number(value) or "") for value in edges),
+        ticks=tuple(AxisTick(axis.at(value), format_report_short_number(value) or "") for value in edges),
         rows=rows,
         kinds=tuple(kinds),
     )
@@ -323,7 +323,7 @@ def _draw_scale_row(
 
 def _describe_charted_scores(one: ChartedScores) -> str:
     known = (("side by side", one.together), ("alone", one.alone), ("side by side before the challenge", one.before))
-    said = ", ".join(f"{format_page_short_number(value)} {how}" for how, value in known if value is not None)
+    said = ", ".join(f"{format_report_short_number(value)} {how}" for how, value in known if value is not None)
     return f"{one.name}: {said or 'not scored'}"
 
 

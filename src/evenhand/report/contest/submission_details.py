@@ -10,20 +10,20 @@ from evenhand.report.contest.reported_contest import (
     ChartedScores,
     ContestReportJson,
     ReportedContest,
-    choose_page_status_badge,
+    choose_report_badge,
     draw_scale_chart,
     find_reported_feedback_scores,
     find_reported_final_scores,
     get_reported_value,
     list_reported_suggestions,
 )
-from evenhand.report.html.formats import format_page_percent, format_page_short_number
+from evenhand.report.html.formats import format_report_percent, format_report_short_number
 from evenhand.wording import format_kept_figure
 
 
-def build_submission_page_section(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
+def build_submission_report_section(contest: ReportedContest, one: ContestReportJson) -> SimpleNamespace:
     """All of one submission."""
-    text, left_out = mark_page_passages(contest, one["id"])
+    text, left_out = mark_report_passages(contest, one["id"])
     alone, now = find_reported_feedback_scores(one, "individual_scoring"), find_reported_final_scores(one)
     weights = {dimension["id"]: dimension["weight"] for dimension in contest.record["dimensions"]}
     by_dimension = [
@@ -38,15 +38,15 @@ def build_submission_page_section(contest: ReportedContest, one: ContestReportJs
     return SimpleNamespace(
         **one,
         place=contest.places[one["id"]],
-        look=choose_page_status_badge(one["status"], contest.stage),
-        steps=list(trace_submission_page_path(contest, one)),
+        look=choose_report_badge(one["status"], contest.stage),
+        steps=list(trace_submission_report_path(contest, one)),
         text=text,
         left_out=left_out,
         checks=_list_reported_checks(contest, one),
-        violations=[(each, quote_on_page(sent["submission"]["text"], each)) for each in sent["findings"]],
+        violations=[(each, quote_in_report(sent["submission"]["text"], each)) for each in sent["findings"]],
         chart=draw_scale_chart(f"{one['id']}: every dimension on 0 to 100", charted),
         said=by_dimension if alone or now else [],
-        totals=list(_list_page_score_totals(contest, weights, alone, now)),
+        totals=list(_list_report_score_totals(contest, weights, alone, now)),
         notes=list(dict.fromkeys(notes)),
         advice=list_reported_suggestions(one),
     )
@@ -72,7 +72,7 @@ def _list_reported_checks(contest: ReportedContest, one: ContestReportJson) -> l
     return checks
 
 
-def _list_page_score_totals(
+def _list_report_score_totals(
     contest: ReportedContest,
     weights: Mapping[str, float],
     alone: ContestReportJson | None,
@@ -82,11 +82,11 @@ def _list_page_score_totals(
     for name, found, key in (("Alone", alone, "penalized_total"), ("Side by side", now, "final_score")):
         if found and found[key] is not None:
             flagged = [f"{id} is below expected" for id in found["risk_flags"]]
-            scores = {id: format_page_short_number(found["dimension_scores"][id]["score"]) for id in weights}
+            scores = {id: format_report_short_number(found["dimension_scores"][id]["score"]) for id in weights}
             total = format_kept_figure(found[key])
             yield SimpleNamespace(
                 name=name,
-                sum=" + ".join(f"{format_page_percent(weight)} × {scores[id]}" for id, weight in weights.items()),
+                sum=" + ".join(f"{format_report_percent(weight)} × {scores[id]}" for id, weight in weights.items()),
                 base=format_kept_figure(found["weighted_base"]),
                 penalty=found["penalty"],
                 reasons=tuple(found.get("penalty_reasons") or flagged),
@@ -119,31 +119,31 @@ class SubmissionStage:
     tone: str = "calm"
 
 
-def trace_submission_page_path(contest: ReportedContest, one: ContestReportJson) -> Iterator[SubmissionStage]:
+def trace_submission_report_path(contest: ReportedContest, one: ContestReportJson) -> Iterator[SubmissionStage]:
     """The stages of a submission; there is no final where the first that passes wins."""
     says = f"revises {one['revises']}" if one["revises"] else "handed in"
-    yield SubmissionStage(name="Came", mark="●", says=says, at=_format_page_event_time(contest, one), tone="plain")
-    yield _build_gate_stage_for_page(contest, one)
-    yield _build_alone_page_stage(contest, one)
+    yield SubmissionStage(name="Came", mark="●", says=says, at=_format_report_event_time(contest, one), tone="plain")
+    yield _build_gate_stage_for_report(contest, one)
+    yield _build_alone_report_stage(contest, one)
     if contest.record["mode"] == "quality_first":
-        yield _build_final_stage_for_page(contest, one)
-    yield _build_rank_stage_for_page(contest, one)
+        yield _build_final_stage_for_report(contest, one)
+    yield _build_rank_stage_for_report(contest, one)
 
 
-def _format_page_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
+def _format_report_event_time(contest: ReportedContest, one: ContestReportJson) -> str:
     return contest.clock.short(contest.time(one["at"]))
 
 
-def _build_gate_stage_for_page(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_gate_stage_for_report(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["status"] == "policy_violation":
-        at = _format_page_event_time(contest, one)
+        at = _format_report_event_time(contest, one)
         return SubmissionStage(name="Gate", mark="✕", says="stopped by a guard", at=at, tone="bad")
     event = contest.last_event("gate_checked", one["id"])
     if event is None:
-        return _build_waiting_stage_for_page(
+        return _build_waiting_stage_for_report(
             "Gate", "waits for the judges", one["status"] == "submitted" and not contest.closed
         )
-    at = _format_page_event_time(contest, event)
+    at = _format_report_event_time(contest, event)
     if one["status"] == "gate_failed":
         return SubmissionStage(name="Gate", mark="✕", says="failed", at=at, tone="bad")
     if one["status"] == "unjudged" and contest.last_event("scored", one["id"]) is None and one["feedback"]:
@@ -151,12 +151,12 @@ def _build_gate_stage_for_page(contest: ReportedContest, one: ContestReportJson)
     return SubmissionStage(name="Gate", mark="✓", says="passed", at=at, tone="good")
 
 
-def _build_alone_page_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_alone_report_stage(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     event = contest.last_event("scored", one["id"])
     if event is None:
         waits = one["status"] == "gate_passed" and not contest.closed
-        return _build_waiting_stage_for_page("Alone", "waits for the judges", waits)
-    at = _format_page_event_time(contest, event)
+        return _build_waiting_stage_for_report("Alone", "waits for the judges", waits)
+    at = _format_report_event_time(contest, event)
     found = find_reported_feedback_scores(one, "individual_scoring")
     if found is None:
         return SubmissionStage(name="Alone", mark="✓", says="scored, hidden for now", at=at, tone="plain")
@@ -166,7 +166,7 @@ def _build_alone_page_stage(contest: ReportedContest, one: ContestReportJson) ->
     return SubmissionStage(name="Alone", mark="✓", says=says, at=at, tone="plain")
 
 
-def _build_final_stage_for_page(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_final_stage_for_report(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["status"] == "superseded":
         return SubmissionStage(name="Final", mark="↷", says=one["why"] or "superseded")
     if one["status"] == "below_threshold":
@@ -176,25 +176,27 @@ def _build_final_stage_for_page(contest: ReportedContest, one: ContestReportJson
             only = one["status"] == "won"
             return SubmissionStage(name="Final", says="the only one left" if only else "not among the best three")
         says = "the best are compared now" if contest.record["state"] == "ranking" else "after the deadline"
-        return _build_waiting_stage_for_page("Final", says, one["status"] == "gate_passed")
+        return _build_waiting_stage_for_report("Final", says, one["status"] == "gate_passed")
     event = contest.last_event("resolved") or contest.last_event("ranked") or {}
     found = find_reported_final_scores(one)
     again = " on the challenge" if event["event"] == "resolved" else " side by side"
     says = f"{format_kept_figure(found['final_score'])}{again}" if found else "could not be read side by side"
-    return SubmissionStage(name="Final", mark="◆", says=says, at=_format_page_event_time(contest, event), tone="plain")
+    return SubmissionStage(
+        name="Final", mark="◆", says=says, at=_format_report_event_time(contest, event), tone="plain"
+    )
 
 
-def _build_rank_stage_for_page(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
+def _build_rank_stage_for_report(contest: ReportedContest, one: ContestReportJson) -> SubmissionStage:
     if one["rank"] is None:
         hidden = contest.hidden and one["status"] not in NOT_JUDGED_STATUSES
         return SubmissionStage(name="Rank", says="" if hidden else "no rank")
-    found = choose_page_status_badge(one["status"], contest.stage)
+    found = choose_report_badge(one["status"], contest.stage)
     won = one["status"] == "won"
     says = f"{one['rank']}, {found.word}" if won else str(one["rank"])
     return SubmissionStage(name="Rank", mark=found.mark if won else "✓", says=says, tone=found.tone if won else "plain")
 
 
-def _build_waiting_stage_for_page(name: str, says: str, waits: bool) -> SubmissionStage:
+def _build_waiting_stage_for_report(name: str, says: str, waits: bool) -> SubmissionStage:
     return SubmissionStage(name=name, mark="…", says=says) if waits else SubmissionStage(name=name)
 
 
@@ -210,17 +212,17 @@ class TextPiece:
     kind: str = ""
 
 
-def mark_page_passages(contest: ReportedContest, id: str) -> tuple[list[TextPiece], int]:
+def mark_report_passages(contest: ReportedContest, id: str) -> tuple[list[TextPiece], int]:
     """The text of a submission in pieces, and how many characters of it are left out."""
     sent = contest.submission_event(id)
     text = sent["submission"]["text"]
     marks = [(one["start"], one["end"], "flag") for one in sent["findings"]]
     judgments = (contest.last_event("scored", id) or {}).get("judgments", ())
     marks += [(quote["start"], quote["end"], "evidence") for one in judgments for quote in one["evidence"]]
-    return list(_cut_page_text_at_marks(text[:MOST_TEXT_SHOWN], marks)), max(len(text) - MOST_TEXT_SHOWN, 0)
+    return list(_cut_report_text_at_marks(text[:MOST_TEXT_SHOWN], marks)), max(len(text) - MOST_TEXT_SHOWN, 0)
 
 
-def quote_on_page(text: str, finding: ContestReportJson) -> list[TextPiece]:
+def quote_in_report(text: str, finding: ContestReportJson) -> list[TextPiece]:
     """A passage with some words before and after it."""
     start, end = finding["start"], finding["end"]
     begin, stop = max(start - CONTEXT_CHARACTERS, 0), min(end + CONTEXT_CHARACTERS, len(text))
@@ -229,7 +231,7 @@ def quote_on_page(text: str, finding: ContestReportJson) -> list[TextPiece]:
     return [TextPiece(before), TextPiece(text[start:end], "flag"), TextPiece(after)]
 
 
-def _cut_page_text_at_marks(text: str, marks: Iterable[tuple[int, int, str]]) -> Iterator[TextPiece]:
+def _cut_report_text_at_marks(text: str, marks: Iterable[tuple[int, int, str]]) -> Iterator[TextPiece]:
     """The text in order; of passages that overlap the later one loses what the earlier one has."""
     last = 0
     for start, end, kind in sorted(set(marks)):

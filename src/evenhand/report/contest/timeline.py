@@ -28,9 +28,9 @@ CLOSER_RATIO = 8  # The stretch of the submissions is drawn once more where it i
 
 def draw_timelines(contest: ReportedContest) -> list[SimpleNamespace]:
     """The whole contest, and, where they are crowded in it, the stretch of the submissions once more."""
-    found = build_timeline_lanes_for_page(contest)
+    found = build_timeline_lanes_for_report(contest)
     moments = sorted(one.when for lane in found if not lane.outside for one in lane.moments)
-    ends = [moments[-1], *(when for when, _ in _list_timeline_limits_on_page(contest) if not contest.closed)]
+    ends = [moments[-1], *(when for when, _ in _list_timeline_limits_in_report(contest) if not contest.closed)]
     drawn = [_draw_timeline(contest, found, moments[0], max(ends), "The whole contest")]
     before = ("came", "passed", "failed", "open", "alone")
     own = sorted(one.when for lane in found if lane.own for one in lane.moments if one.kind in before)
@@ -40,7 +40,7 @@ def draw_timelines(contest: ReportedContest) -> list[SimpleNamespace]:
     return drawn
 
 
-def _list_timeline_limits_on_page(contest: ReportedContest) -> Iterator[tuple[datetime, str]]:
+def _list_timeline_limits_in_report(contest: ReportedContest) -> Iterator[tuple[datetime, str]]:
     if contest.terms["deadline"]:
         yield contest.time(contest.terms["deadline"]), "deadline"
     if contest.period:
@@ -56,7 +56,7 @@ def _draw_timeline(
     calendar = ChartTimeAxis.spanning(begin, end, left=3.0 if above else 20.0, right=TIMELINE_RIGHT)
     step = 38 if above else 22
     top = TIMELINE_TOP + (30 if above else 11)
-    clock, limits = contest.clock, list(_list_timeline_limits_on_page(contest))
+    clock, limits = contest.clock, list(_list_timeline_limits_in_report(contest))
     tracks = [_draw_timeline_lane(lane, calendar, clock, top + place * step) for place, lane in enumerate(shown)]
     said = [f"{name} on {clock.full(when)}" for when, name in limits]
     said += [f"{clock.full(one.when)}, {one.says}" for lane in shown for one in lane.moments if not lane.own]
@@ -140,13 +140,13 @@ class TimelineLane:
     outside: bool = False  # Whether what it holds never became part of the contest.
 
 
-def build_timeline_lanes_for_page(contest: ReportedContest) -> list[TimelineLane]:
+def build_timeline_lanes_for_report(contest: ReportedContest) -> list[TimelineLane]:
     """The contest, every submission in order of arrival, and what was refused."""
     winner = contest.record["winner"]
-    found = [TimelineLane(name="contest", moments=tuple(_list_contest_moments_on_page(contest)))]
+    found = [TimelineLane(name="contest", moments=tuple(_list_contest_moments_in_report(contest)))]
     found += [
         TimelineLane(
-            name=id, moments=tuple(_list_submission_moments_on_page(contest, one)), own=True, first=id == winner
+            name=id, moments=tuple(_list_submission_moments_in_report(contest, one)), own=True, first=id == winner
         )
         for id, one in ((one["id"], one) for one in contest.submissions)
     ]
@@ -157,7 +157,7 @@ def build_timeline_lanes_for_page(contest: ReportedContest) -> list[TimelineLane
     return [*found, TimelineLane(name="refused", moments=moments, outside=True)] if moments else found
 
 
-def _list_contest_moments_on_page(contest: ReportedContest) -> Iterator[TimelineMoment]:
+def _list_contest_moments_in_report(contest: ReportedContest) -> Iterator[TimelineMoment]:
     says = {
         "created": ("begin", "the contest began"),
         "ranked": ("together", "finalists compared side by side"),
@@ -176,7 +176,7 @@ def _list_contest_moments_on_page(contest: ReportedContest) -> Iterator[Timeline
             yield TimelineMoment(when, "end", f"{'closes' if contest.ahead else 'closed'}: {effect['why']}")
 
 
-def _list_submission_moments_on_page(contest: ReportedContest, one: ContestReportJson) -> Iterator[TimelineMoment]:
+def _list_submission_moments_in_report(contest: ReportedContest, one: ContestReportJson) -> Iterator[TimelineMoment]:
     id, arrived = one["id"], contest.time(one["at"])
     yield TimelineMoment(arrived, "came", f"{id} came from {one['author']}")
     if one["status"] == "policy_violation":

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
-from evenhand.report.html.formats import format_page_short_number
+from evenhand.report.html.formats import format_report_short_number
 
 
 class AxisTick(NamedTuple):
@@ -47,7 +47,7 @@ class ChartAxis:
     def ticks(self, most: int = 5, *, whole: bool = False) -> tuple[AxisTick, ...]:
         """Round numbers inside the stretch, at most `most` of them; whole ones where things are counted."""
         values = self.find_round_values(most, whole=whole)
-        return tuple(AxisTick(self.at(value), format_page_short_number(value + 0.0) or "") for value in values)
+        return tuple(AxisTick(self.at(value), format_report_short_number(value + 0.0) or "") for value in values)
 
     def find_round_values(self, most: int, *, whole: bool = False) -> list[float]:
         """Round numbers inside the stretch, at most `most` of them."""

@@ -24,10 +24,10 @@ from evenhand.report.html.chart_layout import (
     make_vertical_chart_axis,
 )
 from evenhand.report.html.formats import (
-    format_page_count,
-    format_page_scale,
-    format_page_short_number,
-    format_page_signed_number,
+    format_report_count,
+    format_report_scale,
+    format_report_short_number,
+    format_report_signed_number,
 )
 from evenhand.report.html.score_charts import MeanEstimate, describe_charted_estimate, describe_charted_interval_level
 from evenhand.wording import format_figure, pluralize_count, word_criterion, word_layer
@@ -64,8 +64,8 @@ def draw_difference_charts(
         by_scale.setdefault(known, {})["criteria"] = several
     drawn = []
     for known, groups in by_scale.items():
-        scale = f"in points on the scale {format_page_scale(known)}" if known else "on the criterion's own scale"
-        names = next(iter(groups)) + (f" on {format_page_scale(known)}" if known else "")
+        scale = f"in points on the scale {format_report_scale(known)}" if known else "on the criterion's own scale"
+        names = next(iter(groups)) + (f" on {format_report_scale(known)}" if known else "")
         names = "composite, layers and criteria" if len(groups) > 1 else names
         title = f"{names.capitalize()}: {_label_charted_pair(comparison)}"
         drawn.append(_draw_difference_chart(groups, title, known, f"difference, {scale}"))
@@ -142,15 +142,15 @@ def draw_spread_plot(comparison: Mapping[str, Any]) -> Plot | None:
     y = make_vertical_chart_axis(0, max(counts), top=SPREAD_TOP)
     bars = [(low, high, number) for (low, high), number in zip(pairwise(edges), counts, strict=True) if number]
     said = ", ".join(
-        f"{format_page_short_number(low)} to {format_page_short_number(high)}: {format_page_count(number)}"
+        f"{format_report_short_number(low)} to {format_report_short_number(high)}: {format_report_count(number)}"
         for low, high, number in bars
     )
     parts = (("losses", "worse"), ("ties", "equal"), ("wins", "better"))
-    sides = ", ".join(f"{format_page_count(comparison[key])} {word}" for key, word in parts)
+    sides = ", ".join(f"{format_report_count(comparison[key])} {word}" for key, word in parts)
     return Plot(
         name=f"How the difference is spread over {pluralize_count(sum(counts), 'sample')}",
         about=f"{comparison['treatment']} minus {comparison['control']}",
-        says=f"{sides}; mean {format_page_signed_number(mean)}; {said}",
+        says=f"{sides}; mean {format_report_signed_number(mean)}; {said}",
         across="difference of the composite, in points",
         up="samples",
         across_ticks=x.ticks(),
@@ -198,12 +198,12 @@ def _draw_spread_blocks(x: ChartAxis, y: ChartAxis, bar: SpreadBar, parts: Mappi
 
 def _draw_spread_notes(zero: float, at: float, mean: float, comparison: Mapping[str, Any]) -> tuple[PlotNote, ...]:
     """How many lie on each side, and the mean beside its line, on the side where there is room."""
-    ties = f", {format_page_count(comparison['ties'])} equal" if comparison["ties"] else ""
+    ties = f", {format_report_count(comparison['ties'])} equal" if comparison["ties"] else ""
     dx, anchor = (-6, "end") if at > 72 or (mean < 0 and at > 35) else (6, "start")
     return (
-        PlotNote(x=zero, y=30, dx=-8, text=f"{format_page_count(comparison['losses'])} worse", anchor="end"),
-        PlotNote(x=zero, y=30, dx=8, text=f"{format_page_count(comparison['wins'])} better{ties}"),
-        PlotNote(x=at, y=50, dx=dx, text=f"mean {format_page_signed_number(mean)}", anchor=anchor, kind="strong"),
+        PlotNote(x=zero, y=30, dx=-8, text=f"{format_report_count(comparison['losses'])} worse", anchor="end"),
+        PlotNote(x=zero, y=30, dx=8, text=f"{format_report_count(comparison['wins'])} better{ties}"),
+        PlotNote(x=at, y=50, dx=dx, text=f"mean {format_report_signed_number(mean)}", anchor=anchor, kind="strong"),
     )
 
 
@@ -236,7 +236,7 @@ def _draw_half_width_plot(curve: SaturationCurve) -> Plot:
     return Plot(
         name="How the interval narrows with more samples",
         about="half its width; dashed: expected from 1/√n",
-        says=", ".join(f"{format_page_count(one['n'])} samples: {format_figure(one['half_width'])}" for one in curve),
+        says=", ".join(f"{format_report_count(one['n'])} samples: {format_figure(one['half_width'])}" for one in curve),
         across="samples, in random order",
         up="half-width, in points",
         across_ticks=x.ticks(whole=True),
@@ -261,7 +261,7 @@ def _draw_settling_plot(curve: SaturationCurve) -> Plot:
         name="Where the difference settles with more samples",
         about="estimate, and its half-width to both sides",
         says=", ".join(
-            f"{format_page_count(one['n'])} samples: {format_page_signed_number(one['estimate'])} "
+            f"{format_report_count(one['n'])} samples: {format_report_signed_number(one['estimate'])} "
             f"± {format_figure(one['half_width'])}"
             for one in curve
         ),
@@ -275,7 +275,7 @@ def _draw_settling_plot(curve: SaturationCurve) -> Plot:
         ),
         rules=(PlotRule(kind="zero", y=y.at(0)),),
         dots=_draw_curve_dots(x, y, middle),
-        notes=(_draw_chart_end_note(x, y, last["n"], last["estimate"], format_page_signed_number(last["estimate"])),),
+        notes=(_draw_chart_end_note(x, y, last["n"], last["estimate"], format_report_signed_number(last["estimate"])),),
     )
 
 

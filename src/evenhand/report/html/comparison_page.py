@@ -13,14 +13,14 @@ from evenhand.report.html.comparison_charts import (
     draw_saturation_plots,
     draw_spread_plot,
 )
-from evenhand.report.html.formats import format_page_count, format_page_signed_number
+from evenhand.report.html.formats import format_report_count, format_report_signed_number
 from evenhand.report.html.page_file import (
     HTML_PACKAGE,
-    build_page_security_policy,
+    build_report_security_policy,
     load_report_template,
     load_report_template_part,
 )
-from evenhand.report.html.page_tables import build_page_gate_rows
+from evenhand.report.html.page_tables import build_report_gate_rows
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, PageKeyFact
 from evenhand.report.phrases import format_report_p_value
 from evenhand.wording import format_figure, pluralize_count, word_criterion, word_layer
@@ -31,15 +31,15 @@ MOST_MOVED_PARTS = 3
 JUDGE_LAYER = "judge"
 
 
-def write_comparison_page(found: Comparison, moved: Moves, stream: TextIO) -> None:
+def write_comparison_report_page(found: Comparison, moved: Moves, stream: TextIO) -> None:
     """Write a comparison as a file that needs no network and no script."""
     style = load_report_template_part(HTML_PACKAGE, "report.css")
     template = load_report_template(HTML_PACKAGE, "comparison_page.html.j2")
-    shown = build_comparison_page(found, moved)
-    stream.writelines(template.generate(**shown, style=style, policy=build_page_security_policy(style)))
+    shown = build_comparison_report_page(found, moved)
+    stream.writelines(template.generate(**shown, style=style, policy=build_report_security_policy(style)))
 
 
-def build_comparison_page(found: Comparison, moved: Moves) -> dict[str, Any]:
+def build_comparison_report_page(found: Comparison, moved: Moves) -> dict[str, Any]:
     """All that the template is given beside style and policy."""
     decision, sides = found["decision"], [found["control"], *found["treatments"]]
     comparisons = decision["comparisons"]
@@ -56,9 +56,9 @@ def build_comparison_page(found: Comparison, moved: Moves) -> dict[str, Any]:
             (one, draw_difference_charts(one, found["scales"]), draw_spread_plot(one), draw_saturation_plots(one))
             for one in comparisons
         ],
-        "gate_rows": build_page_gate_rows({"decision": decision, "variants": sides}),
+        "gate_rows": build_report_gate_rows({"decision": decision, "variants": sides}),
         "facts_row": list(_list_comparison_facts(found)),
-        "moved": [_show_moves_on_page(name, several) for name, several in moved.items()],
+        "moved": [_show_moves_in_report(name, several) for name, several in moved.items()],
     }
 
 
@@ -72,28 +72,28 @@ def _choose_comparison_look(found: Comparison) -> tuple[str, str]:
 def _list_comparison_facts(found: Comparison) -> Iterator[PageKeyFact]:
     for one in found["decision"]["comparisons"][:3]:
         if one["composite"]:
-            value = format_page_signed_number(one["composite"]["estimate"])
+            value = format_report_signed_number(one["composite"]["estimate"])
             p = format_report_p_value(one)
             yield PageKeyFact(f"{one['treatment']} − {one['control']}", value, f"composite, p {p}")
         won = f"{one['wins']} won, {one['ties']} tied, {one['losses']} lost"
-        yield PageKeyFact("Pairs", format_page_count(one["pairs"]) or "–", won)
+        yield PageKeyFact("Pairs", format_report_count(one["pairs"]) or "–", won)
     samples = found["samples"]
     alone = samples["only_control"]["count"] + samples["only_treatment"]["count"]
     note = f"{pluralize_count(alone, 'sample')} in one only" if alone else "no sample is in one only"
-    yield PageKeyFact("Samples in both", format_page_count(samples["both"]) or "–", note)
+    yield PageKeyFact("Samples in both", format_report_count(samples["both"]) or "–", note)
 
 
-def _show_moves_on_page(treatment: str, several: Sequence[Any]) -> SimpleNamespace:
+def _show_moves_in_report(treatment: str, several: Sequence[Any]) -> SimpleNamespace:
     rows = [
         SimpleNamespace(
-            id=one.id, before=one.before, after=one.after, change=one.change, why=list(_explain_move_on_page(one))
+            id=one.id, before=one.before, after=one.after, change=one.change, why=list(_explain_move_in_report(one))
         )
         for one in several
     ]
     return SimpleNamespace(treatment=treatment, rows=rows, chart=_draw_move_chart(treatment, several))
 
 
-def _explain_move_on_page(one: Any) -> Iterator[tuple[str, str]]:
+def _explain_move_in_report(one: Any) -> Iterator[tuple[str, str]]:
     """What moved a sample: the other layers before the criteria, which are behind the rubric layer."""
     layers = {word_layer(name): ends for name, ends in one.layers.items() if name != JUDGE_LAYER or not one.criteria}
     parts = {**layers, **{word_criterion(id): ends for id, ends in one.criteria.items()}}
@@ -110,7 +110,7 @@ def _draw_move_chart(treatment: str, several: Sequence[Any]) -> IntervalChart | 
     for one in several:
         low, high = sorted((axis.at(one.before), axis.at(one.after)))
         kind = "up" if one.change > 0 else "down"
-        value = format_page_signed_number(one.change)
+        value = format_report_signed_number(one.change)
         layout.row(IntervalRow(name=one.id, kind=kind, at=axis.at(one.after), low=low, high=high, value=value))
     says = "; ".join(f"{one.id}: {format_figure(one.before)} to {format_figure(one.after)}" for one in several)
     title = f"Composite before (end of the line) and after (point) of {treatment}"

@@ -21,11 +21,11 @@ from evenhand.report.html.chart_layout import (
     make_horizontal_chart_axis,
     make_vertical_chart_axis,
 )
-from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
+from evenhand.report.html.formats import format_report_count, format_report_duration, format_report_scale
 from evenhand.report.html.page_tables import (
-    build_page_judge_columns,
-    describe_judge_calls_on_page,
-    describe_unknown_agreement_on_page,
+    build_report_judge_columns,
+    describe_judge_calls_in_report,
+    describe_unknown_agreement_in_report,
     list_cascade_table_cells,
     list_people_scale_table_cells,
 )
@@ -36,13 +36,13 @@ Head = Mapping[str, Any]
 FIT_TONES = {"yes": "good", "no": "bad", "with care": "warn"}
 
 
-def build_judge_page(head: Head) -> dict[str, Any]:
+def build_judge_report_page(head: Head) -> dict[str, Any]:
     """All that the template is given of the judges of a run."""
     return {
         **head,
-        "judge_columns": build_page_judge_columns(head["judges"]),
-        "judge_calls": describe_judge_calls_on_page(head["judges"]),
-        "unknown_agreement": describe_unknown_agreement_on_page(head["agreement"]),
+        "judge_columns": build_report_judge_columns(head["judges"]),
+        "judge_calls": describe_judge_calls_in_report(head["judges"]),
+        "unknown_agreement": describe_unknown_agreement_in_report(head["agreement"]),
         "heat": draw_agreement_heat_map(head["agreement"]),
         "cascade": list_cascade_table_cells(head.get("cascade")),
         "people_scale": list_people_scale_table_cells(head.get("people_scale")),
@@ -54,17 +54,17 @@ def build_judge_page(head: Head) -> dict[str, Any]:
 def _draw_judge_bars(judges: Sequence[Head]) -> list[SimpleNamespace]:
     """Cost and time of a call by judge, where any has some."""
     drawn = [
-        _draw_bars("Cost of all calls", judges, _find_cost_for_page, format_dollar_amount),
-        _draw_bars("Time of a call, median", judges, _find_seconds_for_page, format_page_duration),
+        _draw_bars("Cost of all calls", judges, _find_cost_for_report, format_dollar_amount),
+        _draw_bars("Time of a call, median", judges, _find_seconds_for_report, format_report_duration),
     ]
     return [one for one in drawn if one is not None]
 
 
-def _find_cost_for_page(judge: Head) -> float | None:
+def _find_cost_for_report(judge: Head) -> float | None:
     return None if judge["cost"] is None else float(judge["cost"])
 
 
-def _find_seconds_for_page(judge: Head) -> float | None:
+def _find_seconds_for_report(judge: Head) -> float | None:
     return (judge["seconds"] or {}).get("median")
 
 
@@ -102,26 +102,28 @@ def build_audit_section(audit: Audit, head: Head) -> dict[str, Any]:
     unknown: dict[tuple[str, str], list[str]] = {}
     for one in audit.findings:
         if one.value is None:
-            unknown.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(_name_audited_on_page(one))
+            unknown.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(
+                _name_audited_in_report(one)
+            )
     return {
         "run": head["run"],
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "trusted": build_trust_section(head.get("trust")),
         "audit": audit,
         "audit_tone": FIT_TONES.get(audit.fit, "calm"),
-        "measured": [_show_audit_finding_on_page(one) for one in audit.findings if one.value is not None],
+        "measured": [_show_audit_finding_in_report(one) for one in audit.findings if one.value is not None],
         "unknown": [(name, ", ".join(of), why) for (name, why), of in unknown.items()],
     }
 
 
-def _show_audit_finding_on_page(one: AuditFinding) -> SimpleNamespace:
+def _show_audit_finding_in_report(one: AuditFinding) -> SimpleNamespace:
     digits = 3 if one.unit.endswith("characters") else 2
     ends = [format_number(end, digits) for end in (one.low, one.high) if end is not None]
     value = format_number(one.value or 0.0, digits)
-    return SimpleNamespace(given=one, of=_name_audited_on_page(one), value=value, interval=" to ".join(ends))
+    return SimpleNamespace(given=one, of=_name_audited_in_report(one), value=value, interval=" to ".join(ends))
 
 
-def _name_audited_on_page(one: AuditFinding) -> str:
+def _name_audited_in_report(one: AuditFinding) -> str:
     return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
 
 
@@ -172,7 +174,7 @@ def _draw_heat_cell(
     value, gap = pair["pearson"], format_figure(pair["mean_gap"])
     agree = value >= LEAST_AGREEMENT
     share = abs(value - LEAST_AGREEMENT) / (1 - LEAST_AGREEMENT if agree else 1 + LEAST_AGREEMENT)
-    says = f"{about}: {format_figure(value)}, mean gap {gap}, {format_page_count(pair['n'])} judgments"
+    says = f"{about}: {format_figure(value)}, mean gap {gap}, {format_report_count(pair['n'])} judgments"
     return SimpleNamespace(
         x=x, y=row.y, text=format_figure(value), kind="agree" if agree else "differ",
         weight=round(0.1 + 0.35 * share, 2), says=says, why="",
@@ -192,7 +194,7 @@ def draw_people_plots(labels: Mapping[str, Any] | None, scales: Iterable[Sequenc
     most = max((int(many) for one in judges for *_, many in one["points"]), default=1)
     # Criteria on other scales than 0 to 1 are put together as shares of their own.
     shared = list(labels["scale"]) == [0, 1] and any(list(one) != [0, 1] for one in scales)
-    unit = SHARE_UNIT if shared else f"on {format_page_scale(labels['scale'])}"
+    unit = SHARE_UNIT if shared else f"on {format_report_scale(labels['scale'])}"
     return [_draw_people_plot(one, labels["scale"], unit, most) for one in judges]
 
 
@@ -212,7 +214,7 @@ def _draw_people_plot(judge: Mapping[str, Any], scale: Sequence[float], unit: st
         f"{format_figure(own)} and {format_figure(people)} {pluralize_count(many, 'time')}"
         for own, people, many in points[:MOST_SAID]
     )
-    more = f", and {format_page_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
+    more = f", and {format_report_count(len(points) - MOST_SAID)} pairs more" if len(points) > MOST_SAID else ""
     return Plot(
         name=f"{judge['judge']} against people",
         about=about,

@@ -18,9 +18,9 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Te
 
 from evenhand.report.graded import describe_reported_statement, find_reported_score_before_statements
 from evenhand.report.html.formats import TEMPLATE_FILTERS
-from evenhand.report.html.run_page import build_run_page
+from evenhand.report.html.run_page import build_run_report_page
 from evenhand.report.phrases import list_report_layers
-from evenhand.report.untrusted_text import escape_hiding_page_characters
+from evenhand.report.untrusted_text import escape_hiding_report_characters
 from evenhand.wording import word_layer
 
 HTML_PACKAGE = "evenhand.report.html"
@@ -35,21 +35,21 @@ def write_html(head: dict[str, Any], samples: Iterable[dict[str, Any]], stream: 
     script = f"(() => {{\n'use strict';\n{parts}}})();\n"
     facts = {
         "variants": [{"name": one["name"], "role": one["role"]} for one in head["variants"]],
-        "answers": list_page_yes_no_criteria(head["eval"]["rubrics"]),
+        "answers": list_report_yes_no_criteria(head["eval"]["rubrics"]),
         "layers": {name: word_layer(name) for name in list_report_layers(head)},
     }
     pieces = load_report_template(HTML_PACKAGE, "page.html.j2").generate(
-        **build_run_page(head),
+        **build_run_report_page(head),
         style=style,
         script=script,
-        policy=build_page_security_policy(style, script),
-        facts=dump_inert_page_json(facts),
-        blocks=render_page_sample_blocks(samples),
+        policy=build_report_security_policy(style, script),
+        facts=dump_inert_report_json(facts),
+        blocks=render_report_sample_blocks(samples),
     )
     stream.writelines(pieces)
 
 
-def list_page_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
+def list_report_yes_no_criteria(rubrics: list[dict[str, Any]]) -> list[str]:
     """What is answered by yes or no: red flags, bonuses, and criteria that are so in every rubric that has them."""
     statements = [one["id"] for rubric in rubrics for one in rubric.get("statements", ())]
     scales: dict[str, set[str]] = {}
@@ -68,7 +68,7 @@ def build_report_template_environment(*packages: str) -> Environment:
     """Templates of some packages, each looked for in the first that has it; all escape what they are given."""
     environment = Environment(
         autoescape=True,
-        finalize=_render_page_value,
+        finalize=_render_report_value,
         loader=ChoiceLoader([PackageLoader(package) for package in packages]),
         lstrip_blocks=True,
         trim_blocks=True,
@@ -84,21 +84,21 @@ def load_report_template_part(package: str, name: str) -> str:
     return files(package).joinpath(name).read_text("utf-8")
 
 
-def build_page_security_policy(style: str, script: str = "") -> str:
+def build_report_security_policy(style: str, script: str = "") -> str:
     """Nothing is loaded, and nothing runs but the one script: even a hole in the escaping would be of no use."""
-    runs = f"script-src {_hash_page_policy_source(script)}; " if script else ""
+    runs = f"script-src {_hash_report_policy_source(script)}; " if script else ""
     rest = "img-src data:; base-uri 'none'; form-action 'none'"
-    return f"default-src 'none'; {runs}style-src {_hash_page_policy_source(style)}; {rest}"
+    return f"default-src 'none'; {runs}style-src {_hash_report_policy_source(style)}; {rest}"
 
 
-def _render_page_value(value: object) -> object:
+def _render_report_value(value: object) -> object:
     """What stands in the page for a value: a dash where nothing was measured, hiding marks written out."""
     if value is None:
         return "–"
-    return value if hasattr(value, "__html__") or not isinstance(value, str) else escape_hiding_page_characters(value)
+    return value if hasattr(value, "__html__") or not isinstance(value, str) else escape_hiding_report_characters(value)
 
 
-def _hash_page_policy_source(text: str) -> str:
+def _hash_report_policy_source(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
@@ -108,7 +108,7 @@ SNIPPET_LENGTH = 140  # Characters of the input that the table shows.
 _RISKY_IN_SCRIPT = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
-def render_page_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str]:
+def render_report_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str]:
     """The samples of each block as gzip in base64, and its rows of the table; a sample is packed as soon as it comes.
 
     The page unpacks a block when somebody opens a sample of it or searches: the texts are most of a report.
@@ -118,32 +118,32 @@ def render_page_sample_blocks(samples: Iterable[dict[str, Any]]) -> Iterator[str
         rows, packer = [], zlib.compressobj(wbits=zlib.MAX_WBITS | 16)
         packed = bytearray()
         for one in chain([sample], islice(rest, SAMPLES_PER_BLOCK - 1)):
-            rows.append(_build_page_index_row(one))
-            packed += packer.compress(dump_inert_page_json(one).encode() + b"\n")
+            rows.append(_build_report_index_row(one))
+            packed += packer.compress(dump_inert_report_json(one).encode() + b"\n")
         packed += packer.flush()
         yield f'<script type="application/gzip" class="samples">{b64encode(packed).decode()}</script>\n'
-        yield f'<script type="application/json" class="index">{dump_inert_page_json(rows)}</script>\n'
+        yield f'<script type="application/json" class="index">{dump_inert_report_json(rows)}</script>\n'
 
 
-def dump_inert_page_json(data: object) -> str:
+def dump_inert_report_json(data: object) -> str:
     """JSON on one line in which no text can end a script element, nor begin a comment in it."""
     try:
         text = json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except ValueError:
-        return dump_inert_page_json(_name_page_nonfinite_numbers(data))
+        return dump_inert_report_json(_name_report_nonfinite_numbers(data))
     return _RISKY_IN_SCRIPT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def _name_page_nonfinite_numbers(data: object) -> object:
+def _name_report_nonfinite_numbers(data: object) -> object:
     """The same with the words for what JSON has no number for: such values come in with the metadata of a sample."""
     if isinstance(data, dict):
-        return {str(key): _name_page_nonfinite_numbers(value) for key, value in data.items()}
+        return {str(key): _name_report_nonfinite_numbers(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
-        return [_name_page_nonfinite_numbers(value) for value in data]
+        return [_name_report_nonfinite_numbers(value) for value in data]
     return str(data) if isinstance(data, float) and not math.isfinite(data) else data
 
 
-def _build_page_index_row(sample: dict[str, Any]) -> list[object]:
+def _build_report_index_row(sample: dict[str, Any]) -> list[object]:
     """What the table needs of a sample: id, beginning of the input, tags, results."""
     text = sample["input"]
     if not text and sample["messages"]:
@@ -157,11 +157,11 @@ def _build_page_index_row(sample: dict[str, Any]) -> list[object]:
         card = one["scorecard"] or {}
         criteria, grade = card.get("criteria") or {}, card.get("grade")
         row = [one["variant"], one["state"], one["verdict"], value, failed, len(one["findings"]), criteria, grade]
-        results.append([*row, _build_page_adjusted_row(card)] if card.get("statements") else row)
+        results.append([*row, _build_report_adjusted_row(card)] if card.get("statements") else row)
     return [sample["id"], shown, sample["tags"], results]
 
 
-def _build_page_adjusted_row(card: dict[str, Any]) -> list[object]:
+def _build_report_adjusted_row(card: dict[str, Any]) -> list[object]:
     """What red flags and bonuses did to an output: the score before, each of them, and the score."""
     said = "; ".join(map(describe_reported_statement, card["statements"]))
     return [find_reported_score_before_statements(card), said, card["score"]]

@@ -9,7 +9,7 @@ from typing import Any
 
 from evenhand.report.graded import STATEMENT_KINDS
 from evenhand.report.html.chart_layout import ChartAxis
-from evenhand.report.html.formats import format_page_count, format_page_duration, format_page_scale
+from evenhand.report.html.formats import format_report_count, format_report_duration, format_report_scale
 from evenhand.report.phrases import list_report_criteria, list_report_layers
 from evenhand.report.result_phrases import (
     CASCADE_TITLE,
@@ -52,9 +52,9 @@ class PageColumn:
     cells: Sequence[str]
 
 
-def build_page_score_rows(head: PageData) -> list[PageScoreRow]:
+def build_report_score_rows(head: PageData) -> list[PageScoreRow]:
     """Composite, layers and score; those that no variant has are left out."""
-    variants, one = head["variants"], _find_only_page_comparison(head)
+    variants, one = head["variants"], _find_only_report_comparison(head)
     changes = {"composite": one["composite"]} if one else {}
     changes |= {word_layer(layer): change for layer, change in one["layers"].items()} if one else {}
     measures = {
@@ -66,42 +66,42 @@ def build_page_score_rows(head: PageData) -> list[PageScoreRow]:
         "score": [variant["score"] for variant in variants],
     }
     return [
-        PageScoreRow(name=name, scale=_name_page_measure_scale(cells), cells=cells, change=changes.get(name))
+        PageScoreRow(name=name, scale=_name_report_measure_scale(cells), cells=cells, change=changes.get(name))
         for name, cells in measures.items()
         if any(cells)
     ]
 
 
-def _name_page_measure_scale(cells: Iterable[PageData | None]) -> str:
-    return next(format_page_scale(one["scale"]) or "" for one in cells if one)
+def _name_report_measure_scale(cells: Iterable[PageData | None]) -> str:
+    return next(format_report_scale(one["scale"]) or "" for one in cells if one)
 
 
-def _find_only_page_comparison(head: PageData) -> PageData | None:
+def _find_only_report_comparison(head: PageData) -> PageData | None:
     compared: Sequence[PageData] = head["decision"]["comparisons"]
     return compared[0] if len(compared) == 1 and len(head["variants"]) == 2 else None
 
 
-def build_page_criterion_rows(head: PageData) -> list[PageScoreRow]:
+def build_report_criterion_rows(head: PageData) -> list[PageScoreRow]:
     """Every criterion with its question and its means, each with the share of its scale that it reaches."""
     asks = {one["id"]: one["asks"] for rubric in head["eval"]["rubrics"] for one in rubric["criteria"]}
-    changes = (_find_only_page_comparison(head) or {}).get("criteria", {})
+    changes = (_find_only_report_comparison(head) or {}).get("criteria", {})
     rows = []
     for id in list_report_criteria(head):
         found = [variant["criteria"].get(id) for variant in head["variants"]]
-        cells = [None if one is None or one["mean"] is None else _fill_page_criterion_cell(one) for one in found]
-        scales = dict.fromkeys(format_page_scale(one["scale"]) for one in found if one)
+        cells = [None if one is None or one["mean"] is None else _fill_report_criterion_cell(one) for one in found]
+        scales = dict.fromkeys(format_report_scale(one["scale"]) for one in found if one)
         scale = f"({' or '.join(str(one) for one in scales)})" if scales else ""
         name, change = word_criterion(id), changes.get(id)
         rows.append(PageScoreRow(name=name, asks=asks.get(id, ""), scale=scale, cells=cells, change=change))
     return rows
 
 
-def _fill_page_criterion_cell(one: PageData) -> PageData:
+def _fill_report_criterion_cell(one: PageData) -> PageData:
     axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100)
     return {**one, "filled": axis.at(one["mean"])}
 
 
-def build_page_gate_rows(head: PageData) -> list[PageGateRow]:
+def build_report_gate_rows(head: PageData) -> list[PageGateRow]:
     """Every gate of any variant, in order, with what each variant reached."""
     by_variant = head["decision"]["gates"]
     keys = dict.fromkeys((gate["gate"], gate["min"]) for gates in by_variant.values() for gate in gates)
@@ -113,50 +113,50 @@ def build_page_gate_rows(head: PageData) -> list[PageGateRow]:
     ]
 
 
-def build_page_judge_columns(judges: Sequence[PageData]) -> list[PageColumn]:
+def build_report_judge_columns(judges: Sequence[PageData]) -> list[PageColumn]:
     """Calls, tokens, times and costs of the judges."""
-    return _keep_telling_page_columns(
+    return _keep_telling_report_columns(
         judges,
         {
-            "Cached": lambda one: format_page_count(one["cached"]),
-            "Failed": lambda one: format_page_count(one["failed"]),
-            "Retries": lambda one: format_page_count(one["retries"]),
-            "Tokens in": lambda one: format_page_count(one["input_tokens"]),
-            "Tokens out": lambda one: format_page_count(one["output_tokens"]),
-            "Median": lambda one: format_page_duration((one["seconds"] or {}).get("median")),
-            "95th percentile": lambda one: format_page_duration((one["seconds"] or {}).get("p95")),
+            "Cached": lambda one: format_report_count(one["cached"]),
+            "Failed": lambda one: format_report_count(one["failed"]),
+            "Retries": lambda one: format_report_count(one["retries"]),
+            "Tokens in": lambda one: format_report_count(one["input_tokens"]),
+            "Tokens out": lambda one: format_report_count(one["output_tokens"]),
+            "Median": lambda one: format_report_duration((one["seconds"] or {}).get("median")),
+            "95th percentile": lambda one: format_report_duration((one["seconds"] or {}).get("p95")),
             "Cost": lambda one: format_dollar_amount(one["cost"]),
         },
     )
 
 
-def build_page_cost_columns(variants: Sequence[PageData]) -> list[PageColumn]:
+def build_report_cost_columns(variants: Sequence[PageData]) -> list[PageColumn]:
     """Costs, tokens and latencies of the variants."""
-    return _keep_telling_page_columns(
+    return _keep_telling_report_columns(
         variants,
         {
             "Outputs": lambda one: format_dollar_amount(one["cost"]["outputs"]),
             "Judges": lambda one: format_dollar_amount(one["cost"]["judges"]),
-            "Tokens in": lambda one: format_page_count((one["tokens"] or {}).get("input")),
-            "Tokens out": lambda one: format_page_count((one["tokens"] or {}).get("output")),
-            "Median latency": lambda one: _format_page_latency(one, "median"),
-            "95th percentile": lambda one: _format_page_latency(one, "p95"),
+            "Tokens in": lambda one: format_report_count((one["tokens"] or {}).get("input")),
+            "Tokens out": lambda one: format_report_count((one["tokens"] or {}).get("output")),
+            "Median latency": lambda one: _format_report_latency(one, "median"),
+            "95th percentile": lambda one: _format_report_latency(one, "p95"),
         },
     )
 
 
-def _format_page_latency(one: PageData, which: str) -> str | None:
-    return format_page_duration(one["latency_ms"][which] / 1000) if one["latency_ms"] else None
+def _format_report_latency(one: PageData, which: str) -> str | None:
+    return format_report_duration(one["latency_ms"][which] / 1000) if one["latency_ms"] else None
 
 
-def build_page_grade_rows(head: PageData) -> list[tuple[PageData, list[int]]]:
+def build_report_grade_rows(head: PageData) -> list[tuple[PageData, list[int]]]:
     """Each grade that was given, as its rubric describes it, with how many outputs of each variant have it."""
     known = {one["grade"]: one for rubric in head["eval"]["rubrics"] for one in rubric.get("grades", ())}
     counts = {grade: [(one.get("grades") or {}).get(grade, 0) for one in head["variants"]] for grade in known}
     return [(known[grade], several) for grade, several in counts.items() if any(several)]
 
 
-def build_page_statement_rows(head: PageData) -> list[dict[str, Any]]:
+def build_report_statement_rows(head: PageData) -> list[dict[str, Any]]:
     """Each red flag and bonus that was found, with what it asks."""
     known = [one for rubric in head["eval"]["rubrics"] for one in rubric.get("statements", ())]
     asked = {(one["kind"], one["id"]): one["asks"] for one in known}
@@ -169,7 +169,7 @@ def build_page_statement_rows(head: PageData) -> list[dict[str, Any]]:
 NOTHING_TOLD = {"–", "0", "$0", "0 ms"}
 
 
-def _keep_telling_page_columns(
+def _keep_telling_report_columns(
     rows: Sequence[PageData], columns: Mapping[str, Callable[[PageData], str | None]]
 ) -> list[PageColumn]:
     """The columns in which some row has something."""
@@ -177,7 +177,7 @@ def _keep_telling_page_columns(
     return [column for column in made if not set(column.cells) <= NOTHING_TOLD]
 
 
-def describe_unknown_agreement_on_page(agreement: Sequence[PageData]) -> str:
+def describe_unknown_agreement_in_report(agreement: Sequence[PageData]) -> str:
     """Why no two judges could be compared, in a line; empty where some could, or where there is one judge."""
     if not agreement or any(one["pearson"] is not None for one in agreement):
         return ""
@@ -185,14 +185,14 @@ def describe_unknown_agreement_on_page(agreement: Sequence[PageData]) -> str:
     return f"How far the judges agree is not known: {'; '.join(reasons) or 'nothing to compare'}."
 
 
-def describe_judge_calls_on_page(judges: Sequence[PageData]) -> str:
+def describe_judge_calls_in_report(judges: Sequence[PageData]) -> str:
     """The judges and how often they were asked, in a line."""
     kinds = ["; rules and word statistics, no model" if one["heuristic"] else "" for one in judges]
     calls = [pluralize_count(one["calls"], "call") for one in judges]
     return ", ".join(f"{one['name']} ({times}{kind})" for one, times, kind in zip(judges, calls, kinds, strict=True))
 
 
-def are_page_sensitivity_charts_needless(found: PageData | None) -> bool:
+def are_report_sensitivity_charts_needless(found: PageData | None) -> bool:
     """Whether the same variant is first under all weights that were tried, so that charts of it show nothing."""
     rankings = [one for one in (found, (found or {}).get("layers")) if one]
     return bool(rankings) and all(
@@ -202,7 +202,7 @@ def are_page_sensitivity_charts_needless(found: PageData | None) -> bool:
     )
 
 
-def describe_history_on_page(consistency: Sequence[PageData]) -> list[tuple[str, str]]:
+def describe_history_in_report(consistency: Sequence[PageData]) -> list[tuple[str, str]]:
     """What earlier runs say of each variant; said once where it is the same of all."""
     said = {one["says"] for one in consistency}
     if len(consistency) > 1 and len(said) == 1:

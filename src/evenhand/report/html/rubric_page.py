@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,7 +27,7 @@ from evenhand.wording import (
 )
 
 
-def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
+def build_rubric_report_page(found: Rubric | Method) -> dict[str, Any]:
     """All that the template is given of a rubric, or of a method that has no criteria of its own."""
     method = found.method if isinstance(found, Rubric) else found
     rubric = found if isinstance(found, Rubric) else None
@@ -37,7 +38,9 @@ def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
         "method": method,
         "method_about": method.about if rubric else "",
         "score_scale": describe_reported_method_scale(method),
-        "criteria": [one for each in rubric.criteria for one in _list_criteria_on_page(each, total)] if rubric else [],
+        "criteria": [one for each in rubric.criteria for one in _list_criteria_in_report(each, total)]
+        if rubric
+        else [],
         "statements": [
             (kind, one.id, "" if one.id == one.asks else one.asks, format_fraction(one.amount) if one.amount else "")
             for kind, several in (("Red flags", rubric.red_flags), ("Bonuses", rubric.bonuses))
@@ -52,7 +55,7 @@ def build_rubric_page(found: Rubric | Method) -> dict[str, Any]:
     }
 
 
-def _list_criteria_on_page(criterion: Criterion, total: Any, depth: int = 0) -> Iterator[SimpleNamespace]:
+def _list_criteria_in_report(criterion: Criterion, total: Any, depth: int = 0) -> Iterator[SimpleNamespace]:
     """A criterion and those below it."""
     worth = format_fraction(criterion.weight if criterion.points is None else criterion.points)
     yield SimpleNamespace(
@@ -65,13 +68,13 @@ def _list_criteria_on_page(criterion: Criterion, total: Any, depth: int = 0) -> 
         depth=depth,
     )
     for child in criterion.children:
-        yield from _list_criteria_on_page(child, total, depth + 1)
+        yield from _list_criteria_in_report(child, total, depth + 1)
 
 
 CELL = 10  # Pixels of a cell of the map.
 
 
-def build_what_if_page(asked: Any) -> dict[str, Any]:
+def build_what_if_report_page(asked: Any) -> dict[str, Any]:
     """All that the template is given; `asked` is the answer of a run."""
     found = asked.found
     kinds: dict[str, list[Any]] = {}
@@ -79,30 +82,41 @@ def build_what_if_page(asked: Any) -> dict[str, Any]:
         stored = asked.stored[one.name]
         changed = abs(one.value - stored) >= one.step / 2
         kinds.setdefault(one.kind, []).append(SimpleNamespace(given=one, stored=stored, changed=changed))
-    weights = [one for one in asked.controls if one.kind == "Weights"]
-    total = sum(one.value for one in weights)
     return {
         "run": {"id": asked.run},
         "name": asked.name,
         "rubric_name": asked.rubric.name,
         "kinds": kinds,
-        "weight_shares": [(one.name, one.label, format_percent_tenths(one.value / total)) for one in weights],
-        "headline": describe_winner_on_page(found),
+        "weight_shares": list(_list_weight_shares([one for one in asked.controls if one.kind == "Weights"])),
+        "leaf_shares": asked.shares,
+        "headline": describe_winner_in_report(found),
         "turned": found.winner_before != found.winner_after,
-        "lead": _describe_lead_on_page(found),
+        "lead": _describe_lead_in_report(found),
         "counted": _describe_counted_samples(found),
         "by_composite": describe_composite_ranking(found.composite),
-        "rows": [_show_variant_on_page(one) for one in found.variants],
-        "flipped": _describe_flips_on_page(found),
+        "rows": [_show_variant_in_report(one) for one in found.variants],
+        "flipped": _describe_flips_in_report(found),
         "flips": [
             SimpleNamespace(given=one, id=id, position=position)
             for one, id, position in zip(found.flips, asked.samples, asked.positions, strict=True)
         ],
         "beyond": asked.beyond,
+        "has_shares": any(one.verdicts or one.grades for one in found.variants),
+        "has_verdicts": any(one.verdict_before or one.verdict_after for one in found.flips),
     }
 
 
-def describe_winner_on_page(found: Any) -> str:
+def _list_weight_shares(weights: Sequence[Any]) -> Iterator[tuple[str, str, str]]:
+    """Each weight as a share of those that it stands beside: of the whole, or of one node of a tree."""
+    totals: dict[str, float] = {}
+    for one in weights:
+        beside = one.name.rpartition("-")[0]
+        totals[beside] = totals.get(beside, 0.0) + one.value
+    for one in weights:
+        yield one.name, one.label, format_percent_tenths(one.value / totals[one.name.rpartition("-")[0]])
+
+
+def describe_winner_in_report(found: Any) -> str:
     """Who wins now, and whether that is another one than before."""
     if len(found.variants) < 2:
         return f"{found.winner_after} is the only variant."
@@ -118,13 +132,21 @@ def describe_winner_on_page(found: Any) -> str:
     return f"{found.winner_after} is first now, in place of {found.winner_before}."
 
 
-def _describe_lead_on_page(found: Any) -> str:
+def _describe_lead_in_report(found: Any) -> str:
     if found.lead is None:
         return ""
-    lead, low, high = found.lead
-    sure = "more" if low > 0 else "no more"
+    sure = "more" if found.lead[1] > 0 else "no more"
+    return (
+        f"Ahead of {found.second} by {_describe_lead_with_interval(found.lead)}: {sure} than the noise of the samples."
+    )
+
+
+def _describe_lead_with_interval(found: tuple[float, float, float]) -> str:
+    lead, low, high = found
     ends = f"95% interval {format_signed(low)} to {format_signed(high)}"
-    return f"Ahead of {found.second} by {format_number(lead)} ({ends}): {sure} than the noise of the samples."
+    if not (math.isfinite(low) and math.isfinite(high)):
+        ends = "too few samples for a 95% interval"
+    return f"{format_number(lead)} ({ends})"
 
 
 def _describe_counted_samples(found: Any) -> str:
@@ -140,18 +162,17 @@ def describe_composite_ranking(found: Any) -> str:
     """That the verdict goes by more than the rubric's score, and who is first by that; empty where it does not."""
     if found is None:
         return ""
-    of = f"by the composite of {word_layers(found.layers)}"
-    first = f"{of}, {found.first} is first"
+    first = f"{found.first} is first"
     if found.lead is not None:
-        lead, low, high = found.lead
-        ends = f"95% interval {format_signed(low)} to {format_signed(high)}"
-        first += f", ahead of {found.second} by {format_number(lead)} ({ends})"
-    stored = "" if found.changed else ", as stored"
-    return f"This page ranks by the rubric's score; the verdict of a run goes {first}{stored}."
+        first += f", ahead of {found.second} by {_describe_lead_with_interval(found.lead)}"
+    stored = "" if found.changed else " as it is stored"
+    goes_by = f"the verdict of a run goes by the composite of {word_layers(found.layers)}"
+    return f"This page ranks by the rubric's score; {goes_by}. By the composite{stored}, {first}."
 
 
-def _show_variant_on_page(one: Any) -> SimpleNamespace:
-    shares = {**one.verdicts, **one.grades}
+def _show_variant_in_report(one: Any) -> SimpleNamespace:
+    grades = {name: share for name, share in one.grades.items() if share[0] or share[1]}  # Of twelve, few are given.
+    shares = {**one.verdicts, **grades}
     known = one.before is not None and one.after is not None
     return SimpleNamespace(
         given=one,
@@ -165,7 +186,7 @@ def _show_variant_on_page(one: Any) -> SimpleNamespace:
     )
 
 
-def _describe_flips_on_page(found: Any) -> str:
+def _describe_flips_in_report(found: Any) -> str:
     if not found.outputs:
         return ""
     all_flips = found.flipped + found.decided

@@ -17,25 +17,25 @@ from evenhand.report.html.comparison_charts import (
     draw_spread_plot,
 )
 from evenhand.report.html.formats import (
-    format_page_count,
-    format_page_duration,
-    format_page_interval,
-    format_page_percent,
-    format_page_scale,
+    format_report_count,
+    format_report_duration,
+    format_report_interval,
+    format_report_percent,
+    format_report_scale,
 )
 from evenhand.report.html.judge_page import draw_agreement_heat_map, draw_people_plots
 from evenhand.report.html.page_tables import (
-    are_page_sensitivity_charts_needless,
-    build_page_cost_columns,
-    build_page_criterion_rows,
-    build_page_gate_rows,
-    build_page_grade_rows,
-    build_page_judge_columns,
-    build_page_score_rows,
-    build_page_statement_rows,
-    describe_history_on_page,
-    describe_judge_calls_on_page,
-    describe_unknown_agreement_on_page,
+    are_report_sensitivity_charts_needless,
+    build_report_cost_columns,
+    build_report_criterion_rows,
+    build_report_gate_rows,
+    build_report_grade_rows,
+    build_report_judge_columns,
+    build_report_score_rows,
+    build_report_statement_rows,
+    describe_history_in_report,
+    describe_judge_calls_in_report,
+    describe_unknown_agreement_in_report,
     list_cascade_table_cells,
     list_people_scale_table_cells,
 )
@@ -92,49 +92,49 @@ class PageKeyFact:
     tone: str = ""
 
 
-def build_run_page(head: Mapping[str, Any]) -> dict[str, Any]:
+def build_run_report_page(head: Mapping[str, Any]) -> dict[str, Any]:
     """All that the template is given beside samples, style and script."""
     variants, decision = head["variants"], head["decision"]
     verdicts = [decision["verdict"], *(one["verdict"] for one in decision["comparisons"])]
     return {
         **head,
-        **_draw_run_page_charts(head),
-        "look": _choose_verdict_look_on_page(head),
+        **_draw_run_report_charts(head),
+        "look": _choose_verdict_look_in_report(head),
         "heuristic": describe_reported_heuristic_judges(head["judges"])
         if any(one["scored"] for one in variants)
         else "",
         "cut_short": describe_unfinished_in_report(head["run"]),
         "counted": describe_reported_samples(head["run"]),
         "looks": {word: VERDICT_LOOKS.get(word, UNKNOWN_LOOK) for word in verdicts},
-        "facts_row": list(_list_page_key_facts(head)),
-        "score_rows": build_page_score_rows(head),
+        "facts_row": list(_list_report_key_facts(head)),
+        "score_rows": build_report_score_rows(head),
         "unpaired": describe_unpaired_in_report(head),
         "mapped": describe_reported_maps(head["run"]),
         "composed": describe_reported_composite(head).partition(": ")[2],
-        "gate_rows": build_page_gate_rows(head),
-        "judge_columns": build_page_judge_columns(head["judges"]),
-        "judge_calls": describe_judge_calls_on_page(head["judges"]),
-        "unknown_agreement": describe_unknown_agreement_on_page(head["agreement"]),
-        "cost_columns": build_page_cost_columns(variants),
-        "costs_known": _are_page_costs_known(head),
+        "gate_rows": build_report_gate_rows(head),
+        "judge_columns": build_report_judge_columns(head["judges"]),
+        "judge_calls": describe_judge_calls_in_report(head["judges"]),
+        "unknown_agreement": describe_unknown_agreement_in_report(head["agreement"]),
+        "cost_columns": build_report_cost_columns(variants),
+        "costs_known": _are_report_costs_known(head),
         "for_review": [f"{one['variant']}: {one['says']}." for one in head["consistency"] if one.get("strayed")],
         "tie_lines": format_report_tie_lines(head),
-        "history": describe_history_on_page(head["consistency"]),
-        "criteria": build_page_criterion_rows(head),
-        "grade_rows": build_page_grade_rows(head),
-        "statement_rows": build_page_statement_rows(head),
+        "history": describe_history_in_report(head["consistency"]),
+        "criteria": build_report_criterion_rows(head),
+        "grade_rows": build_report_grade_rows(head),
+        "statement_rows": build_report_statement_rows(head),
         "preference_tables": build_report_preference_tables(head),
         "capped": list_reported_safety_gates(head),
         "cascade": list_cascade_table_cells(head.get("cascade")),
         "people_scale": list_people_scale_table_cells(head.get("people_scale")),
         "trusted": build_trust_section(head.get("trust")),
         "sensitivity": head.get("sensitivity"),
-        "settled": are_page_sensitivity_charts_needless(head.get("sensitivity")),
-        "sections": _list_run_page_sections(head),
+        "settled": are_report_sensitivity_charts_needless(head.get("sensitivity")),
+        "sections": _list_run_report_sections(head),
     }
 
 
-def _draw_run_page_charts(head: Mapping[str, Any]) -> dict[str, Any]:
+def _draw_run_report_charts(head: Mapping[str, Any]) -> dict[str, Any]:
     variants, comparisons = head["variants"], head["decision"]["comparisons"]
     scales = {id: one["scale"] for variant in variants for id, one in variant["criteria"].items()}
     charts, compared = draw_score_charts(variants), draw_overview_chart(comparisons)
@@ -162,7 +162,7 @@ def _draw_verdict_bars(variants: Sequence[Mapping[str, Any]]) -> dict[str, list[
     return {one["name"]: split_chart_bar(chart_verdict_counts(one["verdicts"])) for one in variants}
 
 
-def _choose_verdict_look_on_page(head: Mapping[str, Any]) -> tuple[str, str]:
+def _choose_verdict_look_in_report(head: Mapping[str, Any]) -> tuple[str, str]:
     """The mark and colour of the verdict; no good colour where something speaks against it."""
     verdict = head["decision"]["verdict"]
     mark, tone = VERDICT_LOOKS.get(verdict, UNKNOWN_LOOK)
@@ -171,10 +171,10 @@ def _choose_verdict_look_on_page(head: Mapping[str, Any]) -> tuple[str, str]:
     return mark, "bad" if verdict == "SOLO" and head["decision"]["exit_code"] else "warn"
 
 
-def _list_page_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
+def _list_report_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     run, variants, cost = head["run"], head["variants"], head["cost"]
-    yield _build_page_score_fact(head)
-    yield from _build_page_pairs_fact(head["decision"]["comparisons"])
+    yield _build_report_score_fact(head)
+    yield from _build_report_pairs_fact(head["decision"]["comparisons"])
     counts = {"variants": len(variants), "repeats": run["repeats"]}
     times = [f"× {number} {what}" for what, number in counts.items() if number > 1]
     whole = describe_reported_samples(run).rpartition(" ")[0]
@@ -185,19 +185,19 @@ def _list_page_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     counted = " ".join(times) or "one variant"
     yield PageKeyFact("Samples", whole, f"{counted}; only {part}" if part else counted, cut or ("warn" if part else ""))
     counts = {state: sum(one[state] for one in variants) for state in ("failed", "incomplete")}
-    results, unscored = format_page_count(sum(one["results"] for one in variants)), sum(counts.values())
-    said = ", ".join(f"{format_page_count(number)} {state}" for state, number in counts.items() if number)
+    results, unscored = format_report_count(sum(one["results"] for one in variants)), sum(counts.values())
+    said = ", ".join(f"{format_report_count(number)} {state}" for state, number in counts.items() if number)
     note = f"of {results}: {said}" if unscored else f"of {results} results"
-    yield PageKeyFact("Not scored", format_page_count(unscored) or "–", note, "bad" if unscored else "")
+    yield PageKeyFact("Not scored", format_report_count(unscored) or "–", note, "bad" if unscored else "")
     by_guard: Counter[str] = Counter()
     for one in head["flags"]:
         by_guard[one["guard"]] += one["count"]
-    flagged = ", ".join(f"{format_page_count(found)} {guard}" for guard, found in by_guard.items())
+    flagged = ", ".join(f"{format_report_count(found)} {guard}" for guard, found in by_guard.items())
     flagged = flagged or ("guards found nothing" if head["eval"]["guards"] else "no guard was asked")
     yield PageKeyFact(
-        "Guard flags", format_page_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else ""
+        "Guard flags", format_report_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else ""
     )
-    took = f"in {format_page_duration(run['seconds']) or 'unknown time'}"
+    took = f"in {format_report_duration(run['seconds']) or 'unknown time'}"
     yield PageKeyFact(
         "Cost",
         describe_reported_known_cost(cost),
@@ -205,7 +205,7 @@ def _list_page_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     )
 
 
-def _build_page_score_fact(head: Mapping[str, Any]) -> PageKeyFact:
+def _build_report_score_fact(head: Mapping[str, Any]) -> PageKeyFact:
     """The one number per variant that the decision is about."""
     variants = head["variants"]
     measure = "composite" if any(one["composite"] for one in variants) else "score"
@@ -213,36 +213,46 @@ def _build_page_score_fact(head: Mapping[str, Any]) -> PageKeyFact:
     name = "Composite" if measure == "composite" else "Score"
     if not known:
         return PageKeyFact(name, "–", "nothing was scored", "bad")
-    on = f"on {format_page_scale(known[0][measure]['scale'])}"
-    if len(variants) == 2 and len(known) == 2:
-        old, new = sorted(known, key=lambda one: one["role"] != "control")
-        means = " → ".join(format_figure(one[measure]["mean"], one[measure]["scale"]) for one in (old, new))
-        return PageKeyFact(name, means, f"{old['name']} → {new['name']}, {on}")
-    best = next((one for one in known if one["name"] == head["decision"]["best"]), known[0])
-    shown = format_figure(best[measure]["mean"], best[measure]["scale"])
+    on = f"on {format_report_scale(known[0][measure]['scale'])}"
+    shown = _find_variants_of_verdict_in_report(head, known)
+    means = " → ".join(format_figure(one[measure]["mean"], one[measure]["scale"]) for one in shown)
     if len(variants) > 1:
-        return PageKeyFact(name, shown, f"{best['name']}, {on}")
-    return PageKeyFact(name, shown, f"{format_page_interval(best[measure]) or 'no interval'}, {on}")
+        return PageKeyFact(name, means, f"{' → '.join(one['name'] for one in shown)}, {on}")
+    return PageKeyFact(name, means, f"{format_report_interval(shown[0][measure]) or 'no interval'}, {on}")
 
 
-def _build_page_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[PageKeyFact]:
+def _find_variants_of_verdict_in_report(
+    head: Mapping[str, Any], known: Sequence[Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """The control and the treatment that the headline is about, of those with a number."""
+    decision = head["decision"]
+    about = [one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]]
+    about.sort(key=lambda one: not (one.get("headline") or "").endswith(decision["headline"]))
+    if about:
+        names = [about[0]["control"], about[0]["treatment"]]
+    else:
+        names = [one["name"] for one in sorted(head["variants"], key=lambda one: one["role"] != "control")][:2]
+    return [one for name in names for one in known if one["name"] == name] or [known[0]]
+
+
+def _build_report_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[PageKeyFact]:
     if len(comparisons) == 1:
         one = comparisons[0]
         won = f"{one['wins']} won, {one['ties']} tied, {one['losses']} lost"
-        yield PageKeyFact("Pairs", format_page_count(one["pairs"]) or "–", won)
+        yield PageKeyFact("Pairs", format_report_count(one["pairs"]) or "–", won)
     elif comparisons:
         said = Counter(one["verdict"] for one in comparisons)
         words = ", ".join(f"{times} {word.capitalize()}" for word, times in said.items())
         yield PageKeyFact("Comparisons", str(len(comparisons)), words)
 
 
-def _list_run_page_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _list_run_report_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The ids and titles of the sections; those without anything to show are left out."""
     comparisons = head["decision"]["comparisons"]
     return [
         ("samples", "Samples"),
         ("scores", "Scores"),
-        *([("grades", "Grades")] if build_page_grade_rows(head) else []),
+        *([("grades", "Grades")] if build_report_grade_rows(head) else []),
         *([("statements", "Red flags and bonuses")] if head.get("statements") else []),
         *([("comparisons", "Comparisons" if len(comparisons) > 1 else "Comparison")] if comparisons else []),
         *([("preferences", "Preferences")] if head.get("preferences") else []),
@@ -253,14 +263,14 @@ def _list_run_page_sections(head: Mapping[str, Any]) -> list[tuple[str, str]]:
         *([("trust", "Trust")] if head.get("trust") else []),
         ("judges", "Judges"),
         ("failures", "Failures"),
-        *([("cost", "Cost")] if _are_page_costs_known(head) else []),
+        *([("cost", "Cost")] if _are_report_costs_known(head) else []),
         ("method", "Method"),
     ]
 
 
-def _are_page_costs_known(head: Mapping[str, Any]) -> bool:
+def _are_report_costs_known(head: Mapping[str, Any]) -> bool:
     """Whether there is more to say of costs, tokens and times than the first screen does."""
-    return bool(build_page_cost_columns(head["variants"]) or head["cost"]["unpriced"])
+    return bool(build_report_cost_columns(head["variants"]) or head["cost"]["unpriced"])
 
 
 MOST_VARIANTS, MOST_PARTS = 8, 20  # Rows of a chart; those that come first, and those that weigh most.
@@ -279,7 +289,7 @@ def _draw_weight_ranking(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
     unlisted = parts + one.get("not_listed", 0) - min(parts, MOST_PARTS)
     left_out = {"variants": len(one["order"]) - MOST_VARIANTS, one["of"]: unlisted}
     notes = [one["note"]] if one.get("note") else []
-    notes += [f"{format_page_count(left)} more {what} are not drawn." for what, left in left_out.items() if left > 0]
+    notes += [f"{format_report_count(left)} more {what} are not drawn." for what, left in left_out.items() if left > 0]
     charts = (_draw_win_shares(one, draws), _draw_turning_weights(one))
     return SimpleNamespace(name=f"By {one['of']}", note=" ".join(notes), charts=charts)
 
@@ -296,7 +306,7 @@ def _draw_win_shares(one: Mapping[str, Any], draws: int) -> SimpleNamespace:
         value = _format_charted_percent(share)
         layout.row(IntervalRow(name=kind, kind=WEIGHT_KINDS[kind], at=axis.at(share), value=value))
     said = "; ".join(f"{name} is first with {_format_charted_percent(share)} of {kind}" for name, kind, share in rows)
-    title = f"How often each variant comes first under {format_page_count(draws)} random weightings"
+    title = f"How often each variant comes first under {format_report_count(draws)} random weightings"
     return _build_weight_chart(layout, axis, f"{title}, near those of the rubric and any", said, "share of weightings")
 
 
@@ -326,11 +336,11 @@ def _describe_charted_turning_weight(part: Mapping[str, Any]) -> str:
 def _format_charted_percent(share: float) -> str:
     """Whole per cent; what is not all is never written as all, nor what is something as nothing."""
     rounded = min(max(round(share, 2), 0.01), 0.99) if 0 < share < 1 else share
-    return format_page_percent(rounded) or ""
+    return format_report_percent(rounded) or ""
 
 
 def _build_weight_chart(layout: ChartLayout, axis: ChartAxis, title: str, said: str, across: str) -> SimpleNamespace:
-    ticks = tuple(AxisTick(axis.at(share), format_page_percent(share) or "") for share in (0, 0.25, 0.5, 0.75, 1))
+    ticks = tuple(AxisTick(axis.at(share), format_report_percent(share) or "") for share in (0, 0.25, 0.5, 0.75, 1))
     rows = [
         SimpleNamespace(name=row.name, y=row.y, kind=row.kind, at=row.at or axis.left, turn=row.low, value=row.value)
         for row in layout.rows

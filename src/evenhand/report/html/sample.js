@@ -80,7 +80,9 @@ function head(result) {
     ['grade', [card?.grade, card?.label].filter(Boolean).join(' ')],
     ['latency', duration(made.latency_ms)],
     ['cost', dollars(made.cost)],
-    ['turns', known(made.turns) ? String(made.turns) : ''], ['by', made.author ?? ''],
+    ['turns', known(made.turns) ? String(made.turns) : ''],
+    ['tokens', known(made.input_tokens ?? made.output_tokens) ? `${made.input_tokens ?? '–'} + ${made.output_tokens ?? '–'}` : ''],
+    ['by', made.author ?? ''],
   ].filter(([, text]) => text !== '');
   const word = result.state === 'scored' ? result.verdict ?? 'none' : result.state;
   return make('div', { class: 'head' },

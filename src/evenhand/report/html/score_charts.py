@@ -30,11 +30,11 @@ from evenhand.report.html.chart_layout import (
     make_vertical_chart_axis,
 )
 from evenhand.report.html.formats import (
-    format_page_count,
-    format_page_interval,
-    format_page_percent,
-    format_page_scale,
-    format_page_short_number,
+    format_report_count,
+    format_report_interval,
+    format_report_percent,
+    format_report_scale,
+    format_report_short_number,
 )
 from evenhand.report.phrases import VERDICT_WORDS
 from evenhand.wording import format_figure, pluralize_count, word_layer
@@ -59,7 +59,7 @@ def draw_score_charts(variants: Sequence[Mapping[str, Any]]) -> list[IntervalCha
 def describe_charted_interval_level(estimates: Iterable[MeanEstimate]) -> str:
     """The level of intervals, in the words of a title, where all have the same."""
     levels = {one["level"] for one in estimates if one and (one["low"] is not None or one["high"] is not None)}
-    return f", with {format_page_percent(levels.pop())} intervals" if len(levels) == 1 else ""
+    return f", with {format_report_percent(levels.pop())} intervals" if len(levels) == 1 else ""
 
 
 def describe_charted_estimate(name: str, value: str | None, interval: str | None) -> str:
@@ -83,9 +83,9 @@ def _draw_score_chart(known: MeasureEstimates, ends: tuple[float, ...], roles: M
     said = []
     for measure, by in measures.items():
         means = [(name, format_figure(one["mean"], one["scale"]) if one else None, one) for name, one in by.items()]
-        each = (describe_charted_estimate(name, value, format_page_interval(one)) for name, value, one in means)
+        each = (describe_charted_estimate(name, value, format_report_interval(one)) for name, value, one in means)
         said.append(f"{measure}: {', '.join(each)}")
-    return layout.chart(f"Means on a scale from {format_page_scale(ends)}{level}", "; ".join(said), axis)
+    return layout.chart(f"Means on a scale from {format_report_scale(ends)}{level}", "; ".join(said), axis)
 
 
 def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) -> IntervalRow:
@@ -95,7 +95,7 @@ def _draw_score_row(name: str, kind: str, axis: ChartAxis, one: MeanEstimate) ->
     return IntervalRow(
         name=name, kind=kind, at=axis.at(one["mean"]),
         low=axis.at(one["low"]) if known else None, high=axis.at(one["high"]) if known else None,
-        value=format_figure(one["mean"], one["scale"]), bounds=format_page_interval(one),
+        value=format_figure(one["mean"], one["scale"]), bounds=format_report_interval(one),
     )  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def draw_assertion_rates(variants: Sequence[Mapping[str, Any]]) -> list[tuple[st
             rate = SimpleNamespace(
                 variant=variant["name"], answered=answered, passed=one["passed"], unanswered=one["unanswered"],
                 parts=split_chart_bar({"pass": one["passed"], "fail": one["failed"], "none": one["unanswered"]}),
-                share=format_page_percent(round(one["passed"] / answered, 3)) if answered else None,
+                share=format_report_percent(round(one["passed"] / answered, 3)) if answered else None,
             )  # fmt: skip
             named.setdefault((one["name"], one["layer"]), []).append(rate)
     return [(name, layer, rates) for (name, layer), rates in named.items()]
@@ -146,7 +146,7 @@ def _draw_histogram(variant: Mapping[str, Any], most: int, *, several: bool) -> 
     axis = ChartAxis(low=edges[0], high=edges[-1], left=2, right=98)
     said, bars = [], []
     for (low, high), number in zip(pairwise(edges), counts, strict=True):
-        said.append(f"{format_page_short_number(low)} to {format_page_short_number(high)}: {number}")
+        said.append(f"{format_report_short_number(low)} to {format_report_short_number(high)}: {number}")
         left, right = axis.at(low), axis.at(high)
         height = max(HISTOGRAM_HEIGHT * number / most, 2.0) if number else 0.0
         bars.append(SimpleNamespace(
@@ -172,8 +172,8 @@ def draw_length_plots(lengths: Sequence[Mapping[str, Any]] | None) -> list[Plot]
 
 def _draw_length_plot(one: Mapping[str, Any], x: ChartAxis, y: ChartAxis) -> Plot:
     found, lengths = _describe_charted_length_slope(one), [length for length, _ in one["points"]]
-    drawn = f", {format_page_count(len(lengths))} of them drawn" if len(lengths) < one["n"] else ""
-    spread = f"{format_page_count(min(lengths))} to {format_page_count(max(lengths))} characters"
+    drawn = f", {format_report_count(len(lengths))} of them drawn" if len(lengths) < one["n"] else ""
+    spread = f"{format_report_count(min(lengths))} to {format_report_count(max(lengths))} characters"
     return Plot(
         name=f"{one['variant']}: length against score",
         about=f"{found}; {pluralize_count(one['n'], 'output')}{drawn}",
@@ -196,7 +196,7 @@ def _describe_charted_length_slope(one: Mapping[str, Any]) -> str:
     low, high = (_format_charted_slope(one[end], one["slope"]) for end in ("low", "high"))
     sign = "+" if one["slope"] > 0 else ""
     slope = f"{sign}{_format_charted_slope(one['slope'], one['slope'])} points per 100 characters"
-    interval = f"{format_page_percent(one['level'])} interval {low} to {high}"
+    interval = f"{format_report_percent(one['level'])} interval {low} to {high}"
     return f"{slope} ({interval}), correlation {format_figure(one['correlation'])}"
 
 
@@ -313,12 +313,12 @@ def _list_chart_run_ticks(x: ChartAxis, runs: Sequence[str], points: Points) -> 
 
 
 def _list_chart_share_ticks(y: ChartAxis) -> tuple[AxisTick, ...]:
-    return tuple(AxisTick(y.at(share), format_page_percent(share) or "") for share in (0.0, 0.5, 1.0))
+    return tuple(AxisTick(y.at(share), format_report_percent(share) or "") for share in (0.0, 0.5, 1.0))
 
 
 def _describe_charted_trend(series: Sequence[TrendSeries], *, share: bool, changes: int) -> str:
     def tell(value: float) -> str:
-        return (format_page_percent(round(value, 3)) or "") if share else format_figure(value)
+        return (format_report_percent(round(value, 3)) or "") if share else format_figure(value)
 
     lines = []
     for one in series:

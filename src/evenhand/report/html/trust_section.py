@@ -23,8 +23,8 @@ from evenhand.report.html.chart_layout import (
     make_horizontal_chart_axis,
     make_vertical_chart_axis,
 )
-from evenhand.report.html.formats import format_page_scale, format_page_short_number
-from evenhand.wording import MISSING_DASH, format_figure, format_number, format_percent, pluralize_count
+from evenhand.report.html.formats import format_report_scale, format_report_short_number
+from evenhand.wording import MISSING_DASH, format_figure, format_number, format_percent, pluralize_count, word_criterion
 
 TrustData = Mapping[str, Any]
 TRUST_LOOKS = {"may gate": ("✓", "good"), "one way": ("◆", "warn"), "may not": ("✕", "bad")}
@@ -62,7 +62,7 @@ def build_trust_section(trust: TrustData | None) -> TrustSection | None:
         gates=_draw_gate_errors(trust),
         curves=[_draw_reliability_curve(one, trust["gates"][0]["judge"]) for one in trust["curves"][:MOST_CURVES]],
         directions=[one["says"] for one in trust["directions"]],
-        differing=[_describe_disagreement_on_page(one) for one in trust["differing"]],
+        differing=[_describe_disagreement_in_report(one) for one in trust["differing"]],
     )
 
 
@@ -110,7 +110,7 @@ def _draw_reliability_curve(curve: TrustData, who: str) -> Plot:
     x = make_horizontal_chart_axis(low - room, high + room)
     y = make_vertical_chart_axis(low - room, high + room)
     points, least, most = curve["points"], curve["least"], max(one["n"] for one in curve["points"])
-    unit = f"on {format_page_scale(list(curve['scale']))}"
+    unit = f"on {format_report_scale(list(curve['scale']))}"
     said = "; ".join(
         f"{format_figure(one['judged'])} by the judge: {format_figure(one['people'])} by people, "
         f"{format_figure(one['low'])} to {format_figure(one['high'])}, {pluralize_count(one['n'], 'output')}"
@@ -121,7 +121,7 @@ def _draw_reliability_curve(curve: TrustData, who: str) -> Plot:
     ]
     line = [(one["judged"], one["people"]) for one in points]
     return Plot(
-        name=curve["question"],
+        name=word_criterion(curve["question"]),
         about=f"{who}, {pluralize_count(curve['n'], 'output')}",
         says=said,
         across=f"score of the judge, {unit}",
@@ -140,11 +140,11 @@ def _draw_reliability_curve(curve: TrustData, who: str) -> Plot:
         ),
         notes=()
         if least is None
-        else (PlotNote(x=x.at(least), y=172, dx=4, text=f"gate {format_page_short_number(least)}"),),
+        else (PlotNote(x=x.at(least), y=172, dx=4, text=f"gate {format_report_short_number(least)}"),),
     )
 
 
-def _describe_disagreement_on_page(one: TrustData) -> dict[str, Any]:
+def _describe_disagreement_in_report(one: TrustData) -> dict[str, Any]:
     """A row of the table: the scores in figures of their scale."""
     scale = list(one["scale"])
     return {**one, "judged": format_figure(one["judged"], scale), "people": format_figure(one["people"], scale)}
@@ -161,13 +161,13 @@ def build_labelling_progress(found: Any, trust: Mapping[str, Any] | None) -> dic
         "trust": trust,
         "trust_tone": TRUST_LOOKS.get(trust["answer"], NOT_SETTLED)[1] if trust else "",
         "no_trust": found.no_trust,
-        "consistency": _describe_consistency_on_page(found.consistency),
-        "width_columns": [_name_more_labels_on_page(more) for more in found.widths],
+        "consistency": _describe_consistency_in_report(found.consistency),
+        "width_columns": [_name_more_labels_in_report(more) for more in found.widths],
         "width_rows": _list_width_table_rows(found.widths) if found.labels else [],
     }
 
 
-def _name_more_labels_on_page(more: int) -> str:
+def _name_more_labels_in_report(more: int) -> str:
     return "now" if more == 0 else f"+{more:,} samples"
 
 
@@ -177,26 +177,26 @@ def _list_width_table_rows(widths: Mapping[int, Sequence[Any]]) -> list[tuple[st
     several_questions = len({one.question for one in first if one.kind == "mean"}) > 1
     return [
         (
-            _name_estimate_on_page(one, says_question=several_questions),
-            [_format_width_on_page(several[place], more) for more, several in widths.items()],
+            _name_estimate_in_report(one, says_question=several_questions),
+            [_format_width_in_report(several[place], more) for more, several in widths.items()],
         )
         for place, one in enumerate(first)
     ]
 
 
-def _name_estimate_on_page(one: Any, *, says_question: bool) -> str:
+def _name_estimate_in_report(one: Any, *, says_question: bool) -> str:
     who = one.variant if one.control is None else f"{one.variant} − {one.control}"
-    about = f", {one.question}" if says_question and one.kind in ("mean", "difference") else ""
+    about = f", {word_criterion(one.question)}" if says_question and one.kind in ("mean", "difference") else ""
     return f"{who}: {one.kind}{about}"
 
 
-def _format_width_on_page(one: Any, more: int) -> str:
+def _format_width_in_report(one: Any, more: int) -> str:
     if more == 0:
         return MISSING_DASH if one.now is None else f"±{format_number(one.now / 2)}"
     return MISSING_DASH if one.then is None or one.at != one.labelled_then else f"±{format_number(one.then / 2)}"
 
 
-def _describe_consistency_on_page(found: Any | None) -> str:
+def _describe_consistency_in_report(found: Any | None) -> str:
     if found is None:
         return ""
     share = format_percent(found.same / found.answers)

@@ -21,18 +21,21 @@
       one.parentElement.classList.toggle('changed', one.parentElement.querySelector('.was').textContent.trim() !== shown(one));
     }
     const map = document.querySelector('#weight-map svg');
-    const weights = ranges.filter((one) => one.dataset.kind === 'Weights');
-    if (!map || !weights.length) return;
-    place(map, '.stored', weights, (one) => Number(one.parentElement.querySelector('.was').textContent));
-    place(map, '.here', weights, (one) => Number(one.value));
+    const told = document.getElementById('what-if-leaf-shares');
+    if (!map || !told) return;
+    const shares = JSON.parse(told.dataset.shares);
+    place(map, '.here', shares, 0);
+    place(map, '.stored', shares, 1);
   }
-  function place(map, name, weights, read) {
-    const total = weights.reduce((sum, one) => sum + read(one), 0);
-    const share = (label) => read(weights.find((one) => one.dataset.label === label)) / total;
+  // The axes of the map are criteria that judges answer; what each weighs in the whole, now and stored, the server says.
+  function place(map, name, shares, when) {
+    const across = shares[map.dataset.across];
+    const up = shares[map.dataset.up];
+    if (!across || !up) return;
     const side = Number(map.dataset.side);
     const dot = map.querySelector(name);
-    dot.setAttribute('cx', share(map.dataset.across) * side);
-    dot.setAttribute('cy', side - share(map.dataset.up) * side);
+    dot.setAttribute('cx', across[when] * side);
+    dot.setAttribute('cy', side - up[when] * side);
     dot.removeAttribute('hidden');
   }
   form.addEventListener('input', tell);
