@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
@@ -82,6 +82,11 @@ def allow_files_below(folder: Path, hint: str) -> Iterator[None]:
         yield
     finally:
         _ALLOWED_FOLDER.reset(before)
+
+
+def allow_shipped_files(hint: str) -> AbstractContextManager[None]:
+    """Within it, nothing that a file names is read but what ships with the package."""
+    return allow_files_below(_PACKAGE, hint)
 
 
 def explain_forbidden_path(path: Path) -> Fault | None:

@@ -168,7 +168,7 @@ def _load_run_to_align(store: Store, run: str, labels: LabelSource, options: Ali
         few = format_too_few(labelled.samples, "labelled sample", LEAST_ALIGNED_SAMPLES)
         raise InputError(Fault(few, "label more of its outputs"))
     holistic = bool(json.loads(row["setup"])["rubrics"][""].get("holistic"))
-    how = read_run_judge_options(json.loads(row["setup"]))
+    how = read_run_judge_options(json.loads(row["setup"]), imported=row["imported"])
     asking = AlignWorkflowAsking(
         present=replace(opened.rubric, holistic=holistic),
         labelled=labelled,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, closing
+from contextlib import ExitStack, asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -31,13 +31,13 @@ from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion
 from evenhand.errors import EvenhandError, Fault, InputError
 from evenhand.evals.eval_definition import DEFAULT_TAG
 from evenhand.evals.sample import read_sample_output_json
-from evenhand.files.parsing import parse_tree
+from evenhand.files.parsing import allow_shipped_files, parse_tree
 from evenhand.files.rubric_writing import convert_yaml_node_to_data
 from evenhand.files.rubrics import LocatedRubric, open_rubric_with_file_lines
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews
-from evenhand.judging.prompts import load_prompts
+from evenhand.judging.prompts import LANGUAGES, load_prompts
 from evenhand.judging.single_judge import Cascade, DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, VariantOutput
@@ -71,11 +71,12 @@ def open_run_rubric(row: Row, named: str | Json | None) -> LocatedRubric:
     if asked[DEFAULT_TAG]["method"]["dialogue"] == "pairwise":
         raise InputError(Fault("the judges of this run compared pairs: there are no scores to align with labels"))
     try:
-        opened = (
-            open_rubric_with_file_lines(named)
-            if named
-            else _open_run_eval_rubric(row["source"], asked[DEFAULT_TAG]["name"])
-        )
+        with allow_shipped_files("its author named it") if row["imported"] and not named else nullcontext():
+            opened = (
+                open_rubric_with_file_lines(named)
+                if named
+                else _open_run_eval_rubric(row["source"], asked[DEFAULT_TAG]["name"])
+            )
     except EvenhandError as error:
         if named:
             raise
@@ -102,10 +103,13 @@ def _open_run_eval_rubric(source: str, name: str) -> LocatedRubric:
     return open_rubric_with_file_lines({"name": name, **convert_yaml_node_to_data(given)})
 
 
-def read_run_judge_options(setup: Json) -> JudgeOptions:
-    """How the judges of a run were asked."""
+def read_run_judge_options(setup: Json, *, imported: str | None = None) -> JudgeOptions:
+    """How the judges of a run were asked; one that was `imported` names no folder of prompt texts."""
     how = dict(setup["how"])
     cascade, language = how["cascade"], how["language"]
+    if imported and language not in LANGUAGES:
+        what = "the imported run was asked with prompt texts of its author's, and no folder that it names is opened"
+        raise InputError(Fault(what, f"judges are asked about imported runs in {' or '.join(LANGUAGES)}"))
     near: dict[str, Any] = {
         name: _read_run_option_fraction(one) for name, one in (cascade or {}).items() if name != "spend"
     }

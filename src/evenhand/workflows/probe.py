@@ -135,8 +135,9 @@ def _seal_probe_in_store(
     judge = _choose_run_judge_to_probe(held, chosen.judge)
     named = () if chosen.judge is None else (chosen.judge,)
     options = {"how": held.setup["how"], "prompts": {"rules": held.setup["prompts"].get("rules")}}
+    how = _load_probe_options(options, row["imported"])
     asking = _ProbeWorkflowAsking(
-        store=store, row=row, name=f"{SEALING_PREFIX}{name}", rubric=rubric, gate=gate, how=_load_probe_options(options)
+        store=store, row=row, name=f"{SEALING_PREFIX}{name}", rubric=rubric, gate=gate, how=how
     )
     asked = asking.ask_judge(judge, named, [one for one, _ in samples], chosen.repeats, connect)
     answers, version, mark, cost = asyncio.run(asked)
@@ -271,9 +272,9 @@ def _load_run_samples_to_probe(
     return found
 
 
-def _load_probe_options(kept: dict[str, Any]) -> JudgeOptions:
+def _load_probe_options(kept: dict[str, Any], imported: str | None = None) -> JudgeOptions:
     """How the run asked its judges, for one of them alone."""
-    return replace(read_run_judge_options(kept), weights={}, cascade=None, deadline=None)
+    return replace(read_run_judge_options(kept, imported=imported), weights={}, cascade=None, deadline=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
