@@ -167,5 +167,5 @@ def explain_open_contest(state: ContestState, until: datetime | None) -> str:
     what, ends = "deadline is", state.required_task.deadline
     if state.phase == "challenge_period":
         what, ends = "challenge period ends", state.period_ends
-    waits = f": the {what} {ends.isoformat(timespec='seconds')}" if ends else ""
-    return f"played up to {until.isoformat(timespec='seconds')}, and waiting{waits}"
+    waits = f"; the {what} {ends.isoformat(timespec='seconds')}" if ends else ""
+    return f"it is waiting: played up to {until.isoformat(timespec='seconds')}{waits}"
