@@ -320,6 +320,6 @@ def test_a_rubric_written_in_the_eval_is_read_as_it_was(written: str) -> None:
     asked = load_rubric(eval["rubric"] if "rubric" in eval else {"rubrics": eval["rubrics"]})
     kept = {"rubrics": {"": to_scoring_fingerprint_data(asked)}}
 
-    opened = open_run_rubric({"id": "r", "setup": json.dumps(kept), "source": written}, None)
+    opened = open_run_rubric({"id": "r", "setup": json.dumps(kept), "source": written, "imported": None}, None)
 
     assert opened.rubric.criteria == asked.criteria
