@@ -128,7 +128,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     asked_by_rule = (leaf.kind for leaf in list_outside_assertions(eval.assertions) if leaf.kind in JUDGE_QUESTIONS)
     kinds = dict.fromkeys((*asked_by_rule, *questions))
     rubrics = {**eval.all_rubrics, **{f"assertion:{kind}": eval_question_rubric(kind) for kind in kinds}}
-    judges = _open_run_judges(eval, connections) if rubrics else ()
+    judges = open_run_judges(eval, connections) if rubrics else ()
     if any(rubric.method.dialogue == PAIRWISE for rubric in eval.all_rubrics.values()):
         refuse_unaskable_run_pairs(judges, eval.how, tuple(eval.variants))
     by_judge = {
@@ -173,7 +173,7 @@ def build_run_setup(eval: Eval, connections: Connections, questions: Iterable[st
     )
 
 
-def _open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
+def open_run_judges(eval: Eval, connections: Connections) -> tuple[ChainedModel, ...]:
     """The judges, or an error with all that cannot be asked, each with its place in the eval."""
     judges: list[ChainedModel] = []
     faults: list[Fault] = []

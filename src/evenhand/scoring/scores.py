@@ -205,19 +205,25 @@ def compute_fingerprint(
 
 def to_scoring_fingerprint_data(value: object) -> object:
     """A value as plain data: exact numbers as fractions, values by their fields."""
+    if value is None or value.__class__ in _PLAIN_TYPES:  # As most of them are.
+        return value
     if isinstance(value, Fraction):
         return f"{value.numerator}/{value.denominator}"
     if is_dataclass(value):
+        given = [(entry, getattr(value, entry.name)) for entry in fields(value) if entry.compare]
         return {
-            entry.name: to_scoring_fingerprint_data(getattr(value, entry.name))
-            for entry in fields(value)
-            if entry.compare and (getattr(value, entry.name) or entry.metadata.get("fingerprint") != "if given")
+            entry.name: to_scoring_fingerprint_data(one)
+            for entry, one in given
+            if one or entry.metadata.get("fingerprint") != "if given"
         }
     if isinstance(value, Mapping):
         return {str(key): to_scoring_fingerprint_data(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [to_scoring_fingerprint_data(entry) for entry in value]
     return value
+
+
+_PLAIN_TYPES = frozenset({str, int, float, bool})
 
 
 # Historical consistency: which criteria stray from what the same subject used to score. It never moves a score.

@@ -42,7 +42,7 @@ from evenhand.runs.run_record import (
     make_run_record_id,
     write_run_record_moment,
 )
-from evenhand.runs.setup import RunSetup, build_run_setup, collect_run_keys_to_hide
+from evenhand.runs.setup import RunSetup, build_run_setup, collect_run_keys_to_hide, open_run_judges
 from evenhand.stats.multiple_tests import planned_looks
 from evenhand.stats.power import LEAST_NEEDED
 from evenhand.store.rows import Row, StoreWriter, to_stored_json
@@ -281,7 +281,8 @@ async def _execute_run_for_user(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
         ):
-            setup = build_run_setup(eval, connections, counted.questions)
+            judges = open_run_judges(eval, connections) if planned.judges else ()  # Those that are paid for.
+            setup = replace(planned, judges=judges)
             samples = RecheckedSamples(eval.samples, counted)
             # A new one is held from its beginning.
             hold = store.hold_run(row["id"], name_lock_process(), row["setup"]) if goes_on else store.begin_run(row)
