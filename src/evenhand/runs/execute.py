@@ -157,7 +157,7 @@ def _iter_unfinished_run_pieces(
         if todo:  # The sample is in the queue of the writer before its results are.
             told = worker.secrets.remove_from_data(sample.to_json()) if has_keys else sample.to_json()
             place = {"run": book.hold.run, "position": position, "id": sample.id}
-            book.put_row("samples", {**place, "content": encode_plain_json(told)})
+            book.leave_row("samples", {**place, "content": encode_plain_json(told)})
         for repeat in todo:
             yield sample, position, repeat
 
@@ -256,9 +256,13 @@ class RunWorker:
         shown = {"input": sample.input, "reference": sample.reference, "context": sample.context}
         if any(self.secrets.keys):  # Neither judges nor checks see one, here or in the output.
             shown = {name: self.secrets.remove_keys(text) for name, text in shown.items()}
-        kept = await await_judges_in_order([self._score_outputs(rubric, sample, shown, part) for part in parts])
+        if len(parts) == 1:  # One alone needs nobody who waits for several.
+            kept = await self._score_outputs(rubric, sample, shown, parts[0])
+        else:
+            each = [self._score_outputs(rubric, sample, shown, part) for part in parts]
+            kept = [outcome for part in await await_judges_in_order(each) for outcome in part]
         self.course.carried += any(work.kept for work in works) and not any(work.asked for work in works)
-        return [outcome for part in kept for outcome in part]
+        return kept
 
     async def _score_outputs(
         self, rubric: Rubric | None, sample: EvalSample, shown: Mapping[str, str], works: Sequence[RunWork]
@@ -270,24 +274,21 @@ class RunWorker:
             findings = {name: one.findings for name, (one, _) in found.items()}
             made = {name: output for name, (_, output) in found.items()}
             asked = build_judged_sample(sample.id, shown, made, findings)
-            shared = RunWork(works[0].position, works[0].repeat, works[0].variant if len(works) == 1 else "")
+            shared = works[0] if len(works) == 1 else RunWork(works[0].position, works[0].repeat)
             if rubric.method.dialogue == PAIRWISE:
                 eval, judges = self.setup.eval, self._open_judges(shared)
                 pairs = await ask_pairwise_judge_dialogues(rubric, asked, judges, eval.how)
-                names = [judge.name for judge in judges]
-                judged = score_run_pairs(rubric, asked, pairs, eval.how, names, eval.control)
+                judged = score_run_pairs(rubric, asked, pairs, eval.how, [one.name for one in judges], eval.control)
                 preferences = pairs.preferences
             else:
                 judges, preferences = self._open_judges(shared), ()
-                draw = works[0].position in self.drawn
-                judged = await ask_judges_for_reviews(rubric, asked, judges, self.setup.eval.how, draw=draw)
+                how, draw = self.setup.eval.how, works[0].position in self.drawn
+                judged = await ask_judges_for_reviews(rubric, asked, judges, how, draw=draw)
             for one in results:
                 one.judged, one.preferences = judged, preferences
                 one.weights = {name: float(weight) for name, weight in self.setup.eval.how.weights.items()}
-                one.work.keys += shared.keys
-                one.work.unanswered += shared.unanswered
-                one.work.asked += shared.asked
-                one.work.kept += shared.kept
+                if one.work is not shared:
+                    one.work.add_calls(shared)
         return await await_judges_in_order([self._record_result(sample, one) for one in results])
 
     async def _check_output(
@@ -302,10 +303,8 @@ class RunWorker:
         result.in_tables = result.own_rubric is None or eval.own_rubrics.fits_tables(result.own_rubric)
         live = eval.variants[work.variant].live
         try:
-            if live:
-                made = await self._make_or_load_output(sample, work)
-            else:
-                made = await self.makers[work.variant].make(sample, work.repeat)
+            maker = self.makers[work.variant]
+            made = await (self._make_or_load_output(sample, work) if live else maker.make(sample, work.repeat))
         except (OutputError, BudgetError, CircuitOpenError) as error:
             self.course.made += live and not isinstance(error, BudgetError)
             work.unanswered += live  # A recorded output that is not there will not be there another time.
@@ -313,11 +312,12 @@ class RunWorker:
             result.why = self.secrets.remove_keys(str(error))
             return result
         made = self._hide_keys_in_output(made) if any(self.secrets.keys) else made
-        facts = AssertionFacts(made=made, **shown)
-        assertions = eval.assertions_for(sample)
-        leaves = list_outside_assertions(assertions)
         result.made = made
-        result.findings = list_guard_findings(made.text, eval.guards)
+        result.findings = list_guard_findings(made.text, eval.guards) if eval.guards else ()
+        assertions = eval.assertions_for(sample)
+        if not assertions:
+            return result
+        facts, leaves = AssertionFacts(made=made, **shown), list_outside_assertions(assertions)
         values = await await_judges_in_order([self._measure_assertion(leaf, facts, result) for leaf in leaves])
         measured = dict(zip(leaves, values, strict=True))
         result.checked = tuple(check_assertion(one, facts, measured) for one in assertions)

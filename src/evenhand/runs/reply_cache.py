@@ -9,7 +9,6 @@ import hashlib
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from typing import TypeVar
 
@@ -105,7 +104,7 @@ class ReplyCache:
                     if not waiting.cancelled() or (task is not None and task.cancelling()):
                         raise
                     # Whoever asked has given up; we have not.
-            return await self._ask_and_record(key, model, work, partial(call_next, request))
+            return await self._ask_and_record(key, model, work, request, call_next)
         except (ModelError, asyncio.CancelledError):  # A deadline cancels what it does not wait for any more.
             work.unanswered += 1
             raise
@@ -145,7 +144,7 @@ class ReplyCache:
             if before["at"] >= since:
                 return None
             # Its reply was let go, but it was paid for too.
-            self.book.put_row("calls", {**before, "key": f"{key} {before['at']}"})
+            self.book.leave_row("calls", {**before, "key": f"{key} {before['at']}"})
         return self.book.put_row("calls", self._call_row(key, judge, work, reply))
 
     def find_kept_reply(self, key: str) -> Reply | None:
@@ -178,7 +177,7 @@ class ReplyCache:
         return found
 
     async def _ask_and_record(
-        self, key: str, model: ChainedModel, work: RunWork, ask: Callable[[], Awaitable[Reply]]
+        self, key: str, model: ChainedModel, work: RunWork, request: Request, call_next: CallNext
     ) -> Reply:
         judge, is_shared = model.name, not self.fresh and not model.name.startswith(_FREE_TO_ASK)
         loop = asyncio.get_running_loop()
@@ -194,8 +193,10 @@ class ReplyCache:
                 reply = await self._copy_reply(found, work)
             else:
                 work.asked += 1
-                reply = await ask()
-                reply = await self._keep_new_reply(key, judge, work, reply)
+                reply = await call_next(request)
+                written = self._keep_reply(key, judge, work, reply)
+                if written is not None and await written:  # Another worker's came first, and counts for all.
+                    reply = self.find_kept_reply(key) or reply
         except ModelError as error:
             self.note_end_of_asking(error)
             if not isinstance(error, BudgetError):
@@ -218,23 +219,27 @@ class ReplyCache:
         finally:
             del self._under_way[key]
 
-    async def _keep_new_reply(self, key: str, judge: str, work: RunWork, reply: Reply) -> Reply:
-        """The reply that counts. Nobody waits for ours: it is in the queue before the result that rests on it."""
+    def _keep_reply(self, key: str, judge: str, work: RunWork, reply: Reply) -> asyncio.Future[bool] | None:
+        """Write a reply; only where there are other workers is it waited for, and true where one of them has it too.
+
+        It is in the queue before the result that rests on it.
+        """
         if reply.in_batch:  # All replies of a batch are stored together, before anybody has them.
-            return reply
+            return None
         if self._has_forgotten:
             self._rename_dropped_call(key)
-        written = self.book.put_row("calls", self._call_row(key, judge, work, reply))
-        if self.book.has_other_workers and await written and (first := self._find_reply(key)) is not None:
-            return model_reply_from_json(json.loads(first["reply"]))  # Another worker's came first, and counts for all.
-        return reply
+        row = self._call_row(key, judge, work, reply)
+        if self.book.has_other_workers:
+            return self.book.put_row("calls", row)
+        self.book.leave_row("calls", row)
+        return None
 
     def _rename_dropped_call(self, key: str) -> None:
         """A call whose reply an earlier sitting let go was paid for too: its row makes room under another key."""
         before = self.book.store.calls_by_key(self.book.hold.run, [key]).get(key)
         if before is not None and before["failed"] is None and before["cached_from"] is None:
             # In the queue before the new one.
-            self.book.put_row("calls", {**before, "key": f"{key} {before['at']}"})
+            self.book.leave_row("calls", {**before, "key": f"{key} {before['at']}"})
 
     def _call_row(self, key: str, judge: str, work: RunWork, reply: Reply) -> Row:
         price = None if reply.recorded else self.price(judge)

@@ -185,10 +185,15 @@ class RunRecorder:
 
     def put_row(self, kind: str, row: Row, texts: Iterable[str] = ()) -> asyncio.Future[Any]:
         """Write a row of the run with as much of its texts as the run keeps; `texts` are those that it may quote."""
-        if self.keep != "raw":
-            row = reduce_kept_row(kind, row, self.keep, texts)
-            row = reduce_unneeded_row(kind, row, self.keep) if self.is_ending else row
-        return self.writer.put(kind, row)
+        return self.writer.put(kind, row if self.keep == "raw" else self._reduce_row(kind, row, texts))
+
+    def leave_row(self, kind: str, row: Row) -> None:
+        """Write a row in its turn, for nobody who waits."""
+        self.writer.leave(kind, row if self.keep == "raw" else self._reduce_row(kind, row, ()))
+
+    def _reduce_row(self, kind: str, row: Row, texts: Iterable[str]) -> Row:
+        row = reduce_kept_row(kind, row, self.keep, texts)
+        return reduce_unneeded_row(kind, row, self.keep) if self.is_ending else row
 
     def end_raw_texts(self) -> asyncio.Future[None]:
         """Write no reply and no output as it came any more; what was put before is in the store once it is over."""
@@ -208,10 +213,22 @@ class RunWork:
     asked: int = 0  # Calls that were made for it.
     kept: int = 0  # Replies and outputs that were there from before.
 
+    def add_calls(self, shared: RunWork) -> None:
+        """Count what was asked about several outputs at once, this one among them."""
+        self.keys += shared.keys
+        self.unanswered += shared.unanswered
+        self.asked += shared.asked
+        self.kept += shared.kept
+
     def place_in_run(self, book: RunRecorder) -> Row:
         """The columns that say where in the run a row belongs, and when it was written."""
-        place = {"position": self.position, "variant": self.variant, "repeat": self.repeat}
-        return {"run": book.hold.run, **place, "at": book.now()}
+        return {
+            "run": book.hold.run,
+            "position": self.position,
+            "variant": self.variant,
+            "repeat": self.repeat,
+            "at": book.now(),
+        }
 
 
 def make_run_record_id(began: datetime) -> str:

@@ -29,18 +29,32 @@ def claim_rows_of_unasked_replies(connection: Connection, keys: Sequence[str], r
     """Claim questions for a run; those that it got: nobody has claimed them, and nobody has their replies."""
     # In one order, so that two processes that claim the same do not wait for each other.
     rows = [{"key": key, "run": run} for key in sorted(keys)]
-    connection.exec_driver_sql(_compile_claim_statements(connection.dialect)[0], rows)
-    unanswered = set(connection.execute(_UNANSWERED_CLAIMS, {"run": run}).scalars().all())
+    statements = _compile_claim_statements(connection.dialect)
+    connection.exec_driver_sql(statements.claim, rows)
+    found = connection.exec_driver_sql(statements.list_unanswered, {**statements.values, "run": run})
+    unanswered = set(found.scalars().all())
     release_reply_claim_rows(connection, run, [key for key in keys if key not in unanswered])
     return unanswered.intersection(keys)
 
 
+@dataclass(frozen=True, slots=True)
+class _ClaimStatements:
+    """What every batch of a run does with claims, in the SQL of one database."""
+
+    claim: str
+    release: str
+    list_unanswered: str
+    values: Mapping[str, object]  # That the last one takes beside the run.
+
+
 @cache
-def _compile_claim_statements(dialect: Dialect) -> tuple[str, str]:
-    """To claim a question and to release it, in the SQL of one database: each batch of a run does both."""
+def _compile_claim_statements(dialect: Dialect) -> _ClaimStatements:
     add = (postgresql.insert if dialect.name == "postgresql" else sqlite.insert)(CLAIMS).on_conflict_do_nothing()
     release = delete(CLAIMS).where(CLAIMS.c.run == bindparam("run"), CLAIMS.c.key == bindparam("key"))
-    return str(add.compile(dialect=dialect)), str(release.compile(dialect=dialect))
+    unanswered = _UNANSWERED_CLAIMS.compile(dialect=dialect)
+    return _ClaimStatements(
+        str(add.compile(dialect=dialect)), str(release.compile(dialect=dialect)), str(unanswered), unanswered.params
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +101,7 @@ def release_reply_claim_rows(connection: Connection, run: str, keys: Sequence[st
     if keys is None:
         connection.execute(delete(CLAIMS).where(CLAIMS.c.run == run))
     elif keys:
-        release = _compile_claim_statements(connection.dialect)[1]
+        release = _compile_claim_statements(connection.dialect).release
         connection.exec_driver_sql(release, [{"key": key, "run": run} for key in keys])
 
 

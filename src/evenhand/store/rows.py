@@ -90,14 +90,14 @@ def fit_store_rows(table: Table, rows: StoreRows) -> list[Row]:
                 raise StoreError(Fault(f"{table.name} have no {unknown!r}", hint))
             if row.keys() == whole:
                 are_whole.add(names)
-        one: Row = dict(row) if names in are_whole else {name: row.get(name) for name in columns}
+        one: Row = row if names in are_whole and type(row) is dict else {name: row.get(name) for name in columns}
         for name, words in allowed.items():
             if one[name] not in words:
                 raise StoreError(Fault(f"{name} of {table.name} cannot be {one[name]!r}", f"one of {', '.join(words)}"))
         for name in free:
             text = one[name]
             if text is not None and ("\0" in text or not text.isascii()):
-                one[name] = storable_row_text(text)
+                one = {**one, name: storable_row_text(text)}
         number = one.get("number")
         if number is not None and not math.isfinite(number):
             raise StoreError(Fault(f"a number is finite or missing, got {number}"))
@@ -153,7 +153,8 @@ def _upsert_sql_statement(table: Table, dialect: Dialect, but: str | None) -> st
 GATHER_SECONDS = 0.02  # A transaction costs as much as ten rows: the first one waits a moment for others.
 PAID_KINDS = ("calls", "made")  # Rows that a store keeps also of a process that has lost its run.
 FLUSH = "flush"  # An entry without a row, for whoever waits until those before it are written.
-WriterEntry = tuple[str, Any, "asyncio.Future[Any]"]  # A kind of the batch, a row or a key, and who waits for it.
+# A kind of the batch, a row or a key, and who waits for it, where somebody does.
+WriterEntry = tuple[str, Any, "asyncio.Future[Any] | None"]
 
 
 @dataclass(slots=True)
@@ -178,14 +179,18 @@ class StoreWriter:
         A claim comes to false where another run may be asking the question, or somebody has its reply; a call to true
         where another worker of the run has written down a reply to the same question before.
         """
+        future = self._loop.create_future()
+        self.leave(kind, value, future)
+        return future
+
+    def leave(self, kind: str, value: Mapping[str, object] | str, waiting: asyncio.Future[Any] | None = None) -> None:
+        """Write the same in its turn, for nobody who waits: `close` raises what went wrong."""
         if self._closing.is_set():
             raise RuntimeError("the writer is closed")
         if self._thread is None:
             self._thread = threading.Thread(target=self._write_until_closed, name="evenhand-writer", daemon=True)
             self._thread.start()
-        future = self._loop.create_future()
-        self._entries.put((kind, value, future))
-        return future
+        self._entries.put((kind, value, waiting))
 
     def flush(self) -> asyncio.Future[None]:
         """Wait until all that was put before is committed."""
@@ -194,7 +199,7 @@ class StoreWriter:
     def release(self, key: str) -> None:
         """Give up a question that was claimed and is not answered; the end of a run gives up all of them."""
         if not self._closing.is_set():
-            self.put("released", key)
+            self.leave("released", key)
 
     def close(self) -> None:
         """Write what is left and stop; what went wrong since the beginning is raised once more."""
@@ -235,7 +240,7 @@ class StoreWriter:
 
 def _settle_store_row_futures(entries: list[WriterEntry], claimed: Collection[str], error: Exception | None) -> None:
     for kind, value, future in entries:
-        if future.done():  # Whoever waited was cancelled; the row is written all the same.
+        if future is None or future.done():  # Whoever waited was cancelled; the row is written all the same.
             continue
         if error is None or (isinstance(error, RunLostError) and kind in PAID_KINDS):
             key = value["key"] if kind == "calls" else value if kind == "claims" else None

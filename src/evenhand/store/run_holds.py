@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, literal_column, select, update
+from sqlalchemy import ColumnElement, Connection, Dialect, bindparam, delete, insert, literal_column, select, update
 
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.store.queries import RUN_KIND, StoredKind
@@ -80,8 +80,7 @@ def beat_run_hold(connection: Connection, hold: RunHold, where: str) -> None:
 
 def explain_lost_run_hold(connection: Connection, hold: RunHold, where: str) -> Fault | None:
     """Why a hold is worth nothing any more; None where it is still good, and stays so until the transaction is over."""
-    query = select(HOLDS.c.token).where(HOLDS.c.run == hold.run).with_for_update(read=True)
-    token = connection.execute(query).scalar()
+    token = connection.exec_driver_sql(_compile_token_query(connection.dialect), {"of_run": hold.run}).scalar()
     if token == hold.token:
         return None
     if token is None:
@@ -90,6 +89,13 @@ def explain_lost_run_hold(connection: Connection, hold: RunHold, where: str) -> 
     holder = connection.execute(select(RUNS.c.holder).where(RUNS.c.id == hold.run)).scalar()
     hint = "the replies that were paid for here are kept; evenhand run EVAL --resume goes on once the other has ended"
     return Fault(f"another process has taken over run {hold.run} ({holder or 'and has let it go'})", hint, where=where)
+
+
+@cache
+def _compile_token_query(dialect: Dialect) -> str:
+    """The token of a run that stays what it is until the transaction is over: every batch of rows asks for it."""
+    query = select(HOLDS.c.token).where(HOLDS.c.run == bindparam("of_run")).with_for_update(read=True)
+    return str(query.compile(dialect=dialect))
 
 
 def is_run_row_held(connection: Connection, run: Mapping[str, Any]) -> bool:
