@@ -20,6 +20,7 @@ from evenhand.evals.output_data import (
 )
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import json_write_only_scalar
+from evenhand.files.parsing import build_json_encoder
 from evenhand.model.sample import VariantOutput
 from evenhand.wording import word_type_of_value
 
@@ -28,9 +29,9 @@ _EMPTY_FIELDS: tuple[object, ...] = (None, "", [], {})
 LONGEST_NAME = 500
 _SINGLE_OUTPUT_FACTS = [fact for fact in OUTPUT_FACTS if fact != "author"]
 
-_encode_sample_json = json.JSONEncoder(
-    ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":")
-).encode
+_encode_sample_json = build_json_encoder(
+    json.JSONEncoder(ensure_ascii=False, check_circular=False, allow_nan=False, separators=(",", ":"))
+)
 
 
 @dataclass(frozen=True, kw_only=True)

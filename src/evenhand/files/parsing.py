@@ -318,6 +318,20 @@ def decode_plain_json(text: str | bytes) -> Any:
         return json.loads(text.decode("utf-8-sig") if isinstance(text, bytes) else text)
 
 
+def build_json_encoder(plain: json.JSONEncoder) -> Callable[[object], str]:
+    """What the encoder makes of lists and objects, in less time: its own `encode` sets up a C encoder for each.
+
+    One without indents that does not check for circles.
+    """
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    quote = json.encoder.encode_basestring_ascii if plain.ensure_ascii else json.encoder.encode_basestring
+    colon, comma = plain.key_separator, plain.item_separator
+    write = make(None, plain.default, quote, None, colon, comma, plain.sort_keys, plain.skipkeys, plain.allow_nan)
+    return lambda value: "".join(write(value, 0))
+
+
 def decode_json(text: str) -> object:
     """The value of a JSON text: exact decimals, and what an object says twice remembered."""
     try:

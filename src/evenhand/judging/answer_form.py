@@ -52,7 +52,7 @@ ASKS_FOR_ABSENCE = re.compile(
 
 def list_judged_criteria(rubric: Rubric) -> tuple[Criterion, ...]:
     """The criteria a judge answers: the leaves that are not measured by rules."""
-    return tuple(leaf for leaf in rubric.leaves.values() if leaf.judged)
+    return tuple([leaf for leaf in rubric.leaves.values() if leaf.judged])
 
 
 def format_criteria_prompt(
@@ -87,10 +87,8 @@ def tag_criteria_for_judge(criteria: Iterable[Criterion]) -> list[MaterialPiece]
 def tag_sample_for_judge(rubric: Rubric, sample: Sample, prompts: JudgePrompts) -> list[MaterialPiece]:
     """What a judge is shown beside outputs."""
     given = label_prompt_material(prompts, sample.input, sample.context, sample.reference)
-    leaves = rubric.leaves.values()
-    if any(leaf.examples for leaf in leaves):
-        given = [*_tag_examples_for_judge(rubric, prompts), *given]
-    return [*tag_criteria_for_judge(leaves), *given] if any(leaf.shown_as for leaf in leaves) else given
+    more = [leaf for leaf in rubric.leaves.values() if leaf.examples or leaf.shown_as]
+    return [*tag_criteria_for_judge(more), *_tag_examples_for_judge(rubric, prompts), *given] if more else given
 
 
 def _tag_examples_for_judge(rubric: Rubric, prompts: JudgePrompts) -> Iterator[SharedPiece]:

@@ -213,12 +213,14 @@ def _read_exact_reply_answer(given: object, scale: Scale, more: tuple[str, ...])
     if type(given) is not dict or len(given) != 2 + len(more) + len(last):
         return None
     reason, evidence, said = given.get("reason"), given.get("evidence"), given.get(last[0])
-    texts = [reason, *(given.get(name) for name in more)]
-    if not isinstance(evidence, list) or not all(isinstance(text, str) for text in (*texts, *evidence)):
+    if not isinstance(evidence, list) or not isinstance(reason, str):
         return None
+    for text in (*evidence, *map(given.get, more)):
+        if not isinstance(text, str):
+            return None
     score: CriterionScore
     if said in _CANNOT:
-        score = Missing("abstained", str(reason or CANNOT_ASSESS))
+        score = Missing("abstained", reason or CANNOT_ASSESS)
     elif scale.bands:
         score = scale.read({"band": said, "score": given.get("score")})
     elif scale.yes_no and isinstance(said, str) and said in _YES_NO_VALUES:
@@ -227,7 +229,7 @@ def _read_exact_reply_answer(given: object, scale: Scale, more: tuple[str, ...])
         return None
     else:
         score = scale.read(said)
-    return ReadAnswer(score, str(reason), tuple(evidence), {name: given[name] for name in more})
+    return ReadAnswer(score, reason, tuple(evidence), {name: given[name] for name in more} if more else {})
 
 
 # Left out on both sides: quotation marks of any kind, and characters that nobody sees.

@@ -78,32 +78,37 @@ async def ask_judges_for_reviews(
 
     `price` tells what a reply costs, for what a cascade saves, and `draw` whether its random part has the sample.
     """
-    judged = await _review_sample_by_judge(rubric, sample, models, how, price, draw)
-    for listener in _LISTENERS:
-        listener(sample, judged)
-    return judged
-
-
-async def _review_sample_by_judge(
-    rubric: Rubric,
-    sample: Sample,
-    models: Sequence[Model],
-    how: JudgeOptions,
-    price: PriceLookup | None,
-    draw: bool | None,
-) -> JudgedSample:
     if rubric.method.dialogue == "pairwise":
         what = f"the rubric {rubric.name!r} compares outputs in pairs and scores none"
         raise JudgeError(Fault(what, "remove 'dialogue: pairwise', or give two outputs and ask for preferences"))
     drivers = _create_judge_dialogue_drivers(models, how)
     # Refuses a rubric that replies could not be read for, once.
     asked = collect_judge_prompt_fingerprint(rubric, models, how)
-    assign_orders_to_judges(rubric, sample, drivers, how)
+    if rubric.method.dialogue == "listwise":
+        assign_orders_to_judges(rubric, sample, drivers, how)
     if how.cascade is not None:
-        return await judge_by_cascade(rubric, sample, drivers, how, asked, price, draw)
-    opinions = await await_judges_in_order(
-        [ask_judge_opinion(rubric, sample, list(sample.outputs), driver, how) for driver in drivers]
-    )
+        judged = await judge_by_cascade(rubric, sample, drivers, how, asked, price, draw)
+    else:
+        outputs = list(sample.outputs)
+        if len(drivers) == 1:  # One alone needs nobody who waits for several.
+            opinions = [await ask_judge_opinion(rubric, sample, outputs, drivers[0], how)]
+        else:
+            several = [ask_judge_opinion(rubric, sample, outputs, driver, how) for driver in drivers]
+            opinions = await await_judges_in_order(several)
+        judged = _score_judge_opinions(rubric, sample, opinions, drivers, how, asked)
+    for listener in _LISTENERS:
+        listener(sample, judged)
+    return judged
+
+
+def _score_judge_opinions(
+    rubric: Rubric,
+    sample: Sample,
+    opinions: Sequence[JudgeOpinion],
+    drivers: Sequence[DialogueDriver],
+    how: JudgeOptions,
+    asked: JudgingSetup,
+) -> JudgedSample:
     if how.maps:
         opinions = [
             _map_judge_opinion(rubric, one, driver.model, how) for one, driver in zip(opinions, drivers, strict=True)
@@ -111,8 +116,9 @@ async def _review_sample_by_judge(
     alone = len(opinions) == 1 and opinions[0].reviews.keys() == sample.outputs.keys() and not opinions[0].abstained
     if alone:
         scores = compute_scorecards_and_ranks(rubric, [told.answers for told in opinions[0].reviews.values()], asked)
-        claims = note_reviewer_ranks_against_scorecards(rubric, [opinions[0].review(how)])
-        scores = replace(scores, notes=(*scores.notes, *claims)) if claims else scores
+        if opinions[0].ranking:
+            claims = note_reviewer_ranks_against_scorecards(rubric, [opinions[0].review(how)])
+            scores = replace(scores, notes=(*scores.notes, *claims)) if claims else scores
     else:
         authors = [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
         scores = score_reviews(rubric, [one.review(how) for one in opinions], asked, authors)
@@ -124,8 +130,8 @@ async def _review_sample_by_judge(
             given.setdefault(output, []).extend(one.suggestions)
     return JudgedSample(
         scores=scores,
-        judgments=tuple(judgment for _, one in told for judgment in one.judgments),
-        calls=tuple(call for driver in drivers for call in driver.calls),
+        judgments=tuple([judgment for _, one in told for judgment in one.judgments]),
+        calls=tuple([call for driver in drivers for call in driver.calls]),
         seed=how.seed,
         suggestions={output: pick_severest_reply_suggestions(several) for output, several in given.items()},
         overall_bands=_list_claimed_bands(opinions),
@@ -222,8 +228,8 @@ def _create_judge_dialogue_drivers(models: Sequence[Model], how: JudgeOptions) -
     names = [model.name for model in models]
     if not names:
         raise JudgeError(Fault("no judge was named", "as in judges=['openai/NAME']"))
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
+    if len({*names}) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
         raise JudgeError(Fault(f"the judge {twice!r} is named twice", "to ask one judge several times, use samples"))
     if EMBEDDED in names and (how.samples > 1 or how.logprobs):
         what = f"{EMBEDDED} gives the same answer each time, so samples and logprobs would say nothing of its spread"

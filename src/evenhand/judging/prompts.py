@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Generic, TypeVar
 
@@ -20,6 +20,7 @@ from evenhand.judging.reading.repeated_stretches import show_marks
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
 from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
 from evenhand.model.quick_init import set_slots_directly
+from evenhand.model.rubric import RubricIdentityCache
 from evenhand.model.scale import Criterion, Missing
 from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
 
@@ -149,6 +150,7 @@ def _find_prompt_faults(name: str, text: str, model: str) -> list[Fault]:
     return faults
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeSetup:
     """How a judge is asked: under which name, in which words, with which settings, from which seed, in which order."""
@@ -195,9 +197,10 @@ def compose_judge_request(
     system, task = outline.halves
     settings = settings or manner.settings
     if settings.temperature is None:
-        settings = _set_temperature_to_zero(settings)
+        given = settings
+        settings = _COLD_SETTINGS.get((given,), lambda: replace(given, temperature=0.0))
     salt = "/".join((str(manner.seed), dialogue, str(repeat), *outline.ids, *outline.labels))
-    shared = [piece for piece in pieces if isinstance(piece, SharedPiece)]
+    shared = [piece for piece in pieces if piece.__class__ is SharedPiece]
     own = [piece for piece in pieces if not isinstance(piece, SharedPiece)] if shared else pieces
     opening = ""
     if shared:
@@ -221,7 +224,7 @@ def compose_judge_request(
 
 
 # Many requests share their settings, and to copy them takes longer than to look for the copy.
-_set_temperature_to_zero: Callable[[ModelSettings], ModelSettings] = lru_cache(16)(partial(replace, temperature=0.0))
+_COLD_SETTINGS: RubricIdentityCache[ModelSettings] = RubricIdentityCache()
 
 
 @cache
@@ -261,6 +264,7 @@ class JudgeReplyReading(Generic[T]):
         return self.unread or self.faults.get(id) or Missing("unreadable", "no answer was given")
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True)
 class JudgeQuestion(Generic[T]):
     """A request and how to read the reply to it."""

@@ -99,6 +99,7 @@ class TaskDimensions:
     why_not: str = ""
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True)
 class JudgeCall:
     """One request and what came of it."""

@@ -152,8 +152,11 @@ class DialogueDriver:
             self._until = asyncio.get_running_loop().time() + self.deadline
         requests = next(dialogue)
         while True:
-            replies = await await_judges_in_order(list(map(self._ask, requests)))
-            if sum(len(one.text) for one in replies if isinstance(one, Reply)) > QUICK_REPLY:
+            if len(requests) == 1:  # One alone needs nobody who waits for several.
+                replies = [await self._ask(requests[0])]
+            else:
+                replies = await await_judges_in_order(list(map(self._ask, requests)))
+            if sum([len(one.text) for one in replies if isinstance(one, Reply)]) > QUICK_REPLY:
                 # One after another: several at once would only take the time from the loop.
                 told = await asyncio.get_running_loop().run_in_executor(_READER, _advance_dialogue, dialogue, replies)
                 if isinstance(told, _FinishedDialogue):
@@ -266,13 +269,15 @@ async def ask_judge_opinion(
     told: Sequence[OutputReview]
     if listed is not None:
         told = listed.reviews
+    elif len(outputs) == 1:
+        told = [await driver.run(ask(rubric, sample, outputs[0], manner))]
     else:
         told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
     if sample.traces:
         told = [_note_trace_hidden_from_judge(rubric, sample, one, manner) for one in told]
     if sample.findings:
         told = [_mark_judge_review_unsafe(rubric, sample, one) for one in told]
-    opinion = JudgeOpinion(judge=manner.judge, reviews=reviews | {one.answers.id: one for one in told})
+    opinion = JudgeOpinion(judge=manner.judge, reviews={**reviews, **{one.answers.id: one for one in told}})
     if listed is None:
         return opinion
     return replace(opinion, order=listed.order, ranking=listed.ranking, abstained=listed.abstained)

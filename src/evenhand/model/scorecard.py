@@ -177,6 +177,7 @@ class Answers:
     whole: CriterionScore | None = None  # A score for the whole, asked beside the criteria; it decides nothing.
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
     """One reviewer's answers on several outputs, or its statement that it gives none."""

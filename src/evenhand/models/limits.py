@@ -200,7 +200,8 @@ class ModelRequestGate:
             self._admit()
 
     def _admit(self) -> None:
-        while self._waiting and self._inside < self.width:
+        width = self.width
+        while self._waiting and self._inside < width:
             place = self._waiting.popleft()
             if not place.cancelled():
                 self._inside += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
@@ -251,9 +251,11 @@ class RemoteModel:
         """Wait for a closed circuit and a place at the server: a mark of the gate, and whether this is the probe."""
         gate, breaker, clock = self._line.server.gate, self._line.breaker, self._line.clock
         while True:
-            began = clock.now()
-            probe = breaker.state != "closed" and await breaker.wait_until_closed()
-            course.began += clock.now() - began  # Waiting is not asking.
+            probe = False
+            if breaker.state != "closed":
+                began = clock.now()
+                probe = await breaker.wait_until_closed()
+                course.began += clock.now() - began  # Waiting is not asking.
             try:
                 mark = await gate.enter(again=course.attempts > 0)
             except BaseException:
@@ -275,7 +277,7 @@ class RemoteModel:
         async with share.hold_place(estimate_input_tokens(course.request)):
             return await self._send(course, sent)
 
-    async def _send(self, course: _RequestAttempts, sent: bytes) -> HttpAnswer | HttpFailure:
+    def _send(self, course: _RequestAttempts, sent: bytes) -> Awaitable[HttpAnswer | HttpFailure]:
         limits, now = self._line.limits, self._line.clock.now()
         if not course.attempts:
             course.began = now
@@ -284,7 +286,7 @@ class RemoteModel:
         seconds = min(limits.attempt_seconds, max(0.001, course.began + limits.total_seconds - now))
         course.had_full_time = seconds == limits.attempt_seconds
         times = LOGPROBS_SIZE if course.request.settings.top_logprobs else 1
-        return await self._line.http.exchange("POST", self.origin, self._headers, sent, seconds, times_as_large=times)
+        return self._line.http.exchange("POST", self.origin, self._headers, sent, seconds, times_as_large=times)
 
     async def _wait_before_retry(self, course: _RequestAttempts, problem: ServerProblem) -> float:
         """How long to wait before asking again, or the error where that would not help."""

@@ -42,6 +42,7 @@ class ModelSettings:
     top_logprobs: int = 0  # How many likely tokens to report at each place; 0 reports none.
 
 
+@set_slots_directly
 @dataclass(frozen=True, slots=True)
 class RequestSubject:
     """What a request is about, for a judge that reads texts and no prompts: it is all in the messages too."""

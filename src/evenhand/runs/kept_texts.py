@@ -9,6 +9,7 @@ from hashlib import blake2b, sha256
 from typing import Any
 
 from evenhand.evals.eval_schema import KeepReplies
+from evenhand.files.parsing import build_json_encoder
 from evenhand.guards.personal_data import (
     TextMask,
     build_personal_text_mask,
@@ -156,7 +157,7 @@ def list_result_texts(row: Mapping[str, Any], content: Mapping[str, Any]) -> byt
     return _encode_said(said).encode()
 
 
-_encode_said = json.JSONEncoder(sort_keys=True, check_circular=False).encode
+_encode_said = build_json_encoder(json.JSONEncoder(sort_keys=True, check_circular=False))
 
 
 def number_texts_of_run_sample(content: Mapping[str, Any]) -> int:
