@@ -27,7 +27,10 @@ def word_type_of_value(value: object) -> str:
 
 def spell_exact_fraction(value: Fraction | None) -> str | None:
     """A fraction as it is kept: numerator and denominator."""
-    return None if value is None else f"{value.numerator}/{value.denominator}"
+    if value is None:
+        return None
+    above, below = value.as_integer_ratio()
+    return f"{above}/{below}"
 
 
 _DAMAGED = "the store is damaged, or a run was imported that nobody made"
@@ -332,7 +335,8 @@ def word_score_for_json(
     value: Fraction, decimals: int | None = None, *, beside: Iterable[Fraction] = ()
 ) -> int | float:
     """An answer as a JSON number: whole where it is whole, as it was given."""
-    return value.numerator if value.denominator == 1 else format_number_for_json(value, decimals, beside=beside)
+    above, below = value.as_integer_ratio()
+    return above if below == 1 else format_number_for_json(value, decimals, beside=beside)
 
 
 def quote_whole_text(text: str, most: int = 60) -> str:

@@ -29,12 +29,14 @@ class Sample:
     def __post_init__(self) -> None:
         faults = [Fault(f"output {name!r} is empty", "leave it out: there is nothing to judge", ("outputs", name))
                   for name, text in self.outputs.items() if not text.strip()]  # fmt: skip
-        faults += [
-            Fault(f"{name!r} has {what} and no output", path=(field_name, name))
-            for field_name, what, given in (("authors", "an author", self.authors), ("traces", "a trace", self.traces))
-            for name in given
-            if name not in self.outputs
-        ]
+        if self.authors or self.traces:
+            known = (("authors", "an author", self.authors), ("traces", "a trace", self.traces))
+            faults += [
+                Fault(f"{name!r} has {what} and no output", path=(field_name, name))
+                for field_name, what, given in known
+                for name in given
+                if name not in self.outputs
+            ]
         if faults:
             raise InputError(*faults)
 

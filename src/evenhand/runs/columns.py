@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
+from json.encoder import encode_basestring_ascii
 from math import nan
 from typing import Any, Self
 
@@ -192,7 +193,7 @@ class RunColumnsBuilder:
         positions, ids, texts = array("q"), bytearray(), array("q")
         for sample in samples:
             positions.append(sample["position"])
-            ids += (b"," if ids else b"") + json.dumps(sample["id"]).encode()
+            ids += (b"," if ids else b"") + encode_basestring_ascii(sample["id"]).encode()
             texts.append(number_texts_of_run_sample(decode_plain_json(sample["content"])))
         place = np.searchsorted(np.array(positions, dtype=np.int64), self._places.pop("position"))
         own = np.array(self._places.pop("cluster"), dtype=np.int64)

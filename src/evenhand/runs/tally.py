@@ -170,14 +170,15 @@ class RunVariantTally:
         self.assertion_rate.add(parse_result_ratio(five.get("assertion")), unit)
         self.raw_judge.add(parse_result_ratio(five.get("llm")), unit)
         card = content["scorecard"] or {"reviews": None, "verdict": None}
-        reviews = {one["judge"]: one["score"] for one in card["reviews"] or ()}
+        reviews = {one["judge"]: one["score"] for one in card["reviews"]} if card["reviews"] else {}
         self._add_to_means(self.layers, content["layers"], unit)
         if row["composite"] is not None:
             own = tuple([name for name in LAYERS if content["layers"].get(name) is not None])
             self.composites_by_layers.setdefault(own, array("i")).append(row["position"])
-        self._add_to_means(
-            self.judges, {name: None if one is None else str(one) for name, one in reviews.items()}, unit
-        )
+        if self.judges or reviews:
+            self._add_to_means(
+                self.judges, {name: None if one is None else str(one) for name, one in reviews.items()}, unit
+            )
         self._add_to_means(self.criteria, content["criteria"], unit, asked=content["criteria"])
         if self.cascade or "cascade" in content:
             self._add_to_means(self.cascade, number_cascade_content(content), unit)
