@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,23 @@ from evenhand.store.store import Store
 
 USER, PASSWORD = "evenhand", "not-a-secret"
 DATABASES = ("sqlite", "postgresql")
+SERVER = pytest.StashKey[str]()
 
 
 @pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[str]:
-    """The address of a server without a database's name; it is started for these tests and stopped after them."""
-    programs = _programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed (scripts/install-debian installs it): it is not tested")
-    with _server(programs) as address:
-        yield address
+def postgresql_server(pytestconfig: pytest.Config) -> str:
+    """The address of a server without a database's name; it is started for these tests and stopped after them.
+
+    Every folder of tests that imports this has a fixture of its own, and all of them have one server.
+    """
+    if SERVER not in pytestconfig.stash:
+        programs = _programs()
+        if programs is None:
+            pytest.skip("PostgreSQL is not installed (scripts/install-debian installs it): it is not tested")
+        running = ExitStack()
+        pytestconfig.stash[SERVER] = running.enter_context(_server(programs))
+        pytestconfig.add_cleanup(running.close)
+    return pytestconfig.stash[SERVER]
 
 
 @pytest.fixture(params=DATABASES)
