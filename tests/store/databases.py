@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,25 @@ from evenhand.store.store import Store
 
 USER, PASSWORD = "evenhand", "not-a-secret"
 DATABASES = ("sqlite", "postgresql")
+SERVER = pytest.StashKey[str]()
+MEMORY = Path("/dev/shm")
+MEMORY_NEEDED = 2 << 30  # Containers often have 64 MB.
 
 
 @pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[str]:
-    """The address of a server without a database's name; it is started for these tests and stopped after them."""
-    programs = _programs()
-    if programs is None:
-        pytest.skip("PostgreSQL is not installed (scripts/install-debian installs it): it is not tested")
-    with _server(programs) as address:
-        yield address
+def postgresql_server(pytestconfig: pytest.Config) -> str:
+    """The address of a server without a database's name; it is started for these tests and stopped after them.
+
+    Every folder of tests that imports this has a fixture of its own, and all of them have one server.
+    """
+    if SERVER not in pytestconfig.stash:
+        programs = _programs()
+        if programs is None:
+            pytest.skip("PostgreSQL is not installed (scripts/install-debian installs it): it is not tested")
+        running = ExitStack()
+        pytestconfig.stash[SERVER] = running.enter_context(_server(programs))
+        pytestconfig.add_cleanup(running.close)
+    return pytestconfig.stash[SERVER]
 
 
 @pytest.fixture(params=DATABASES)
@@ -166,15 +175,15 @@ def _programs() -> Path | None:
 @contextmanager
 def _server(programs: Path) -> Iterator[str]:
     # Not in pytest's folder: a server started by root runs as another user, who may not look into it.
-    folder = Path(tempfile.mkdtemp(prefix="evenhand-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="evenhand-pg-", dir=_memory()))
     user = _user()
     if user is not None:
         shutil.chown(folder, user)
     try:
         _initialise(programs, folder, user)
         port = free_port()
-        settings = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": folder,
-                    "fsync": "off", "max_connections": 40, "shared_buffers": "16MB"}  # fmt: skip
+        settings = {"port": port, "listen_addresses": "127.0.0.1", "unix_socket_directories": folder, "fsync": "off",
+                    "max_connections": 40, "shared_buffers": "16MB", "max_wal_size": "128MB"}  # fmt: skip
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(
@@ -189,6 +198,11 @@ def _server(programs: Path) -> Iterator[str]:
             process.wait()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _memory() -> Path | None:
+    """Where files are kept in memory, if there is room: copying a database on a disk takes the system much longer."""
+    return MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > MEMORY_NEEDED else None
 
 
 def _user() -> str | None:
