@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from evenhand.calibrate.edit_proposals import JudgedCase, make_alignment_example
-from evenhand.calibrate.human_scale import fit_calibration_knots
+from evenhand.calibrate.fitted_to_people import fit_calibration_knots
 from evenhand.calibrate.labelled_outputs import Integers, LabelledOutputs
 from evenhand.calibrate.labels import HumanLabelQuestion
 from evenhand.calibrate.nested_selection import CandidateAnswers, NestedSelection

@@ -10,8 +10,9 @@ import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.labels import UNEQUAL_CHANCES, describe_label_binding
-from evenhand.calibrate.trust import DecisionErrors, GateTrust
-from evenhand.calibrate.trust_phrases import (
+from evenhand.calibrate.trust import (
+    DecisionErrors,
+    GateTrust,
     list_gate_error_lines,
     phrase_trust_answer,
     phrase_trust_in_direction,

@@ -12,7 +12,7 @@ from math import inf
 from operator import attrgetter
 
 from evenhand.files.methods import LIBRARY, load_library_data_file
-from evenhand.guards.injection_text import GuardedTextView, Place, find_injection_signs
+from evenhand.guards.guarded_text import GuardedTextView, Place, find_injection_signs
 
 Feature = str | tuple[str, str]
 WordClasses = Mapping[str, tuple[str, ...]]
