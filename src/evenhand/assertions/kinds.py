@@ -1,6 +1,4 @@
-"""Every kind of assertion: its layer, parameters and rule, with the rules on amounts and traces; and its JSON
-Schema.
-"""
+"""Every kind of assertion: its layer, parameters, rule and JSON Schema; and the rules on amounts and traces."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -28,35 +27,16 @@ from evenhand.model.scale import Number, to_exact_fraction
 from evenhand.wording import format_fraction, format_quoted_texts, quote_text
 
 
-def check_length_assertion(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
-    """Characters, white space at both ends aside."""
-    return _check_asserted_amount(len(facts.made.text.strip()), "characters", **ends)
-
-
-def check_word_count_assertion(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
-    """Words of the output."""
-    return _check_asserted_amount(count_asserted_words(facts.made.text), "words", **ends)
-
-
-def check_cost_assertion(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
-    """Dollars that the output cost."""
-    return _check_asserted_amount(facts.made.cost, "dollars", **ends)
-
-
-def check_latency_assertion(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
-    """Milliseconds that the output took."""
-    return _check_asserted_amount(facts.made.latency_ms, "ms", **ends)
-
-
-def check_turns_assertion(facts: AssertionFacts, **ends: Fraction) -> AssertionFinding:
-    """Turns of the conversation."""
-    return _check_asserted_amount(facts.made.turns, "turns", **ends)
-
-
 def _check_asserted_amount(
-    measured: Number | None, unit: str, min: Fraction | None = None, max: Fraction | None = None
+    unit: str,
+    measure: Callable[[AssertionFacts], Number | None],
+    facts: AssertionFacts,
+    *,
+    min: Fraction | None = None,
+    max: Fraction | None = None,
 ) -> AssertionFinding:
     """Not less and not more, by the number exactly as it was written down."""
+    measured = measure(facts)
     if measured is None:
         return leave_assertion_unanswered("it was not measured")
     try:
@@ -65,6 +45,14 @@ def _check_asserted_amount(
         return leave_assertion_unanswered(f"what was measured, {measured}, is not a number that can be used")
     passed = (min is None or value >= min) and (max is None or value <= max)
     return AssertionFinding(passed=passed, found=f"{format_fraction(value)} {unit}")
+
+
+# White space at both ends of an output has no length.
+_check_length = partial(_check_asserted_amount, "characters", lambda facts: len(facts.made.text.strip()))
+_check_word_count = partial(_check_asserted_amount, "words", lambda facts: count_asserted_words(facts.made.text))
+_check_cost = partial(_check_asserted_amount, "dollars", lambda facts: facts.made.cost)
+_check_latency = partial(_check_asserted_amount, "ms", lambda facts: facts.made.latency_ms)
+_check_turns = partial(_check_asserted_amount, "turns", lambda facts: facts.made.turns)
 
 
 def check_tools_called_assertion(facts: AssertionFacts, *, tools: tuple[str, ...]) -> AssertionFinding:
@@ -87,25 +75,16 @@ def check_tools_count_assertion(facts: AssertionFacts, *, min: int = 0, max: flo
     return AssertionFinding(passed=min <= counts.total() <= max, found=found)
 
 
-def check_tool_input_assertion(facts: AssertionFacts, **wanted: Any) -> AssertionFinding:
-    """A call got the text."""
-    return _check_asserted_tool_calls(facts, "input", **wanted)
-
-
 def check_tool_input_lacks_assertion(facts: AssertionFacts, **wanted: Any) -> AssertionFinding:
     """No call got the text."""
-    found = _check_asserted_tool_calls(facts, "input", **wanted)
+    found = _check_tool_input(facts, **wanted)
     return found if found.passed is None else replace(found, passed=not found.passed)
 
 
-def check_tool_output_assertion(facts: AssertionFacts, **wanted: Any) -> AssertionFinding:
-    """A call gave the text back."""
-    return _check_asserted_tool_calls(facts, "output", **wanted)
-
-
 def _check_asserted_tool_calls(
-    facts: AssertionFacts, side: str, *, text: str, tool: str | None, ignore_case: bool
+    side: str, facts: AssertionFacts, *, text: str, tool: str | None, ignore_case: bool
 ) -> AssertionFinding:
+    """A call was given the text (`input`), or gave it back (`output`)."""
     calls = [(number, call) for number, call in enumerate(facts.made.trace or (), 1) if tool in (None, call.name)]
     if not calls:
         found = "no tool was called" if tool is None else f"not called; {_describe_asserted_tool_calls(facts)[1]}"
@@ -120,6 +99,10 @@ def _check_asserted_tool_calls(
             found = f"in the {side} of call {number}, {call.name}: {quote_text(hit)}"
             return AssertionFinding(passed=True, found=found)
     return AssertionFinding(passed=False, found=f"in the {side} of none of {len(calls)} calls")
+
+
+_check_tool_input = partial(_check_asserted_tool_calls, "input")
+_check_tool_output = partial(_check_asserted_tool_calls, "output")
 
 
 def _list_asserted_call_texts(data: object) -> Iterator[str]:
@@ -237,9 +220,9 @@ _FACT_KINDS: dict[str, _KindRow] = {
         ("the output is at most {max} edits away from {to}", outputs.check_levenshtein_assertion,
          (_MOST, _TO, _CASE), "reference"),
     "tool_output_contains":
-        ("a call of {tool} gave back {text}", check_tool_output_assertion, (_TEXT, _TOOL, _CASE), "trace"),
+        ("a call of {tool} gave back {text}", _check_tool_output, (_TEXT, _TOOL, _CASE), "trace"),
     "tool_input_contains":
-        ("a call of {tool} was given {text}", check_tool_input_assertion, (_TEXT, _TOOL, _CASE), "trace"),
+        ("a call of {tool} was given {text}", _check_tool_input, (_TEXT, _TOOL, _CASE), "trace"),
     "tool_input_not_contains":
         ("no call of {tool} was given {text}", check_tool_input_lacks_assertion, (_TEXT, _TOOL, _CASE), "trace"),
     "faithfulness": ("the context bears out at least {min} of what is said", None, (_SHARE,), "context"),
@@ -249,14 +232,14 @@ _FACT_KINDS: dict[str, _KindRow] = {
 _BEHAVIOR_KINDS: dict[str, _KindRow] = {
     "starts_with": ("the output starts with {text}", outputs.check_starts_with_assertion, (_EDGE, _CASE), ""),
     "ends_with": ("the output ends with {text}", outputs.check_ends_with_assertion, (_EDGE, _CASE), ""),
-    "min_length": ("the output has {min} characters or more", check_length_assertion, (_LEAST,), ""),
-    "max_length": ("the output has {max} characters or fewer", check_length_assertion, (_MOST,), ""),
-    "word_count_min": ("the output has {min} words or more", check_word_count_assertion, (_LEAST,), ""),
-    "word_count_max": ("the output has {max} words or fewer", check_word_count_assertion, (_MOST,), ""),
-    "cost_max": ("the output cost {max} dollars or less", check_cost_assertion, (_AMOUNT,), "cost"),
-    "latency_max": ("the output took {max} ms or less", check_latency_assertion, (_AMOUNT,), "latency_ms"),
-    "turns_min": ("the output took {min} turns or more", check_turns_assertion, (_LEAST,), "turns"),
-    "turns_max": ("the output took {max} turns or fewer", check_turns_assertion, (_MOST,), "turns"),
+    "min_length": ("the output has {min} characters or more", _check_length, (_LEAST,), ""),
+    "max_length": ("the output has {max} characters or fewer", _check_length, (_MOST,), ""),
+    "word_count_min": ("the output has {min} words or more", _check_word_count, (_LEAST,), ""),
+    "word_count_max": ("the output has {max} words or fewer", _check_word_count, (_MOST,), ""),
+    "cost_max": ("the output cost {max} dollars or less", _check_cost, (_AMOUNT,), "cost"),
+    "latency_max": ("the output took {max} ms or less", _check_latency, (_AMOUNT,), "latency_ms"),
+    "turns_min": ("the output took {min} turns or more", _check_turns, (_LEAST,), "turns"),
+    "turns_max": ("the output took {max} turns or fewer", _check_turns, (_MOST,), "turns"),
     "tools_called": ("every one of {tools} was called", check_tools_called_assertion, (_TOOLS,), "trace"),
     "tools_not_called": ("none of {tools} was called", check_tools_not_called_assertion, (_TOOLS,), "trace"),
     "tools_count_min": ("{min} tool calls or more", check_tools_count_assertion, (_LEAST,), "trace"),
