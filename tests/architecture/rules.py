@@ -41,7 +41,6 @@ WAITING_FILES = (
     "runs/batches.py",
     "runs/live_batches.py",
     "runs/reply_cache.py",
-    "contest/panels.py",
     "contest/play.py",
 )
 

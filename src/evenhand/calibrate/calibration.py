@@ -44,11 +44,11 @@ from evenhand.calibrate.labelled_outputs import (
     HumanAnswerPairs,
     Integers,
     LabelledOutputs,
+    collect_labelled_cells,
     collect_labelled_outputs,
     pair_judge_with_people_mean,
 )
 from evenhand.calibrate.labels import OVERALL_QUESTION, VOID_LABEL_SHAPE, HumanLabelQuestion, Label
-from evenhand.calibrate.panel_candidates import collect_labelled_cells
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel_from_labels
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec

@@ -22,9 +22,9 @@ from evenhand.calibrate.labelled_outputs import (
     pair_judge_with_people_mean,
 )
 from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion, list_human_label_questions
-from evenhand.calibrate.panel_candidates import fit_judge_weights_to_people
 from evenhand.calibrate.panel_recommendation import (
     SELECTION_ROUNDS,
+    fit_judge_weights_to_people,
     split_labelled_samples_into_folds,
     sum_label_errors_by_sample,
 )
