@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from benchmarks.figure import Figure
 from benchmarks.guards import SHARED
 from benchmarks.labelled_data import read_data_rows
-from evenhand.stats.cascades import CascadeRows, cascade_difference, cascade_mean, strong_only_interval
+from evenhand.stats.cascades import CascadeRows, cascade_difference, cascade_mean
+from evenhand.stats.means import powered_mean
 
 Floats = NDArray[np.float64]
 DRAWS = 1_000  # Of each figure.
@@ -180,7 +181,8 @@ def _count_plain_sample(pair: JudgePair, width: float, rng: np.random.Generator)
         middle = (low + high) // 2
         widths = []
         for _ in range(_PLAIN_DRAWS):
-            one = strong_only_interval(rng.permutation(pair.strong)[:middle], len(pair.strong), scale=pair.scale)
+            known = [*rng.permutation(pair.strong)[:middle].tolist(), *[None] * (len(pair.strong) - middle)]
+            one = powered_mean(np.zeros(len(pair.strong)), known, scale=pair.scale).labels_only
             widths.append(one.high - one.low)
         low, high = (low, middle) if np.mean(widths) <= width else (middle + 1, high)
     return low

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.guard_rows import Row
-from evenhand.guards.safety import find_unsafe_passages
+from evenhand.guards.output_guards import find_unsafe_passages
 
 Item = dict[str, Any]
 

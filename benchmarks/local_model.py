@@ -11,7 +11,7 @@ from time import perf_counter
 from typing import Any
 
 from evenhand import Connections, Missing, Sample, Scored, load_rubric
-from evenhand.judging.dialogues.yes_no_odds import (
+from evenhand.judging.dialogues.token_odds import (
     ask_judge_by_odds,
     find_yes_no_reply_rule,
     load_known_judge_questions,

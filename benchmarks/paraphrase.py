@@ -11,9 +11,9 @@ from tests.judging.llama import MODEL, missing, model_file
 
 from benchmarks.figure import Figure
 from evenhand import Connections, JudgeOptions, Sample, judge, load_rubric
-from evenhand.judging.dialogues.yes_no_odds import NO, YES, ask_judge_by_odds
-from evenhand.judging.paraphrase_check import JUMP
+from evenhand.judging.dialogues.token_odds import NO, YES, ask_judge_by_odds
 from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.judging.second_judgments import JUMP
 from evenhand.model.scale import Scored
 from evenhand.models.requests import Model, Reply, Request
 

@@ -32,7 +32,7 @@ THIRD_PARTY = {
 # Where `async` and `await` may stand: with those who send requests, make outputs or execute runs, and their callers.
 WAITING_ROOMS = ("models", "workflows", *DOORS)
 WAITING_FILES = (
-    "judging/cascade.py",
+    "judging/second_judgments.py",
     "judging/judge.py",
     "judging/open_judge.py",
     "judging/single_judge.py",
@@ -41,7 +41,6 @@ WAITING_FILES = (
     "runs/batches.py",
     "runs/live_batches.py",
     "runs/reply_cache.py",
-    "contest/panels.py",
     "contest/play.py",
 )
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.assertions.assertion import AnyAssertion, CheckedAssertion, check_assertion
-from evenhand.assertions.facts import AssertionFacts
 from evenhand.assertions.reading import read_plain_assertions
+from evenhand.assertions.rule_inputs import AssertionFacts
 from evenhand.errors import Fault, InputError
 from evenhand.model.sample import ToolCall, VariantOutput
 

@@ -9,7 +9,7 @@ import pytest
 
 from evenhand.assertions.assertion import Assertion, check_assertion
 from evenhand.assertions.custom import run_custom_assertion
-from evenhand.assertions.facts import AssertionMeasurement
+from evenhand.assertions.rule_inputs import AssertionMeasurement
 from evenhand.model.sample import ToolCall
 from tests.assertions.builders import facts, one
 

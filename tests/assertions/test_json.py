@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from evenhand.assertions import patterns as _pattern
+from evenhand.assertions import rule_inputs as _pattern
 from evenhand.assertions import schema_validation as _schema_keywords
 from evenhand.assertions.assertion import check_assertion
 from evenhand.errors import InputError

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.assertions import patterns as _pattern
-from evenhand.assertions.patterns import _count_asserted_pattern_pieces
+from evenhand.assertions import rule_inputs as _pattern
+from evenhand.assertions.rule_inputs import _count_asserted_pattern_pieces
 from evenhand.errors import InputError
 from tests.assertions.builders import checked, one
 

@@ -16,7 +16,7 @@ from evenhand.assertions.assertion import (
     list_outside_assertions,
     weigh_passed_assertions,
 )
-from evenhand.assertions.facts import AssertionMeasurement
+from evenhand.assertions.rule_inputs import AssertionMeasurement
 from evenhand.errors import InputError
 from evenhand.model.scale import Missing, Scored
 from tests.assertions.builders import checked, facts, one

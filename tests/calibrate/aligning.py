@@ -11,16 +11,14 @@ import numpy as np
 from evenhand import Rubric, load_rubric
 from evenhand.calibrate.alignment import (
     AlignedRubric,
-    conclude_alignment,
-    divide_labelled_samples,
-    draft_alignment_candidates,
-    tabulate_candidate_answers,
-)
-from evenhand.calibrate.edit_proposals import (
     JudgedCase,
     ProposedEdits,
     ask_for_rubric_edits,
     choose_alignment_cases_to_show,
+    conclude_alignment,
+    divide_labelled_samples,
+    draft_alignment_candidates,
+    tabulate_candidate_answers,
 )
 from evenhand.calibrate.nested_selection import CandidateAnswers, NestedSelection, select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import AddClause, list_edit_texts

@@ -7,13 +7,14 @@ import pytest
 
 from evenhand.calibrate.alignment import (
     CandidateRubric,
+    JudgedCase,
+    choose_alignment_cases_to_show,
     conclude_alignment,
     divide_labelled_samples,
     draft_alignment_candidates,
     draw_alignment_examples,
     tabulate_candidate_answers,
 )
-from evenhand.calibrate.edit_proposals import JudgedCase, choose_alignment_cases_to_show
 from evenhand.calibrate.nested_selection import select_rubric_by_nested_cv
 from evenhand.calibrate.rubric_edits import AddClause, AddExamples, RefusedEdit, SplitCriterion, UseCalibrationMap
 from tests.calibrate.aligning import RUBRIC, RULE, align, keeps_the_rule_alone

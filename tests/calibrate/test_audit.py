@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evenhand.calibrate.audits.audit import build_judge_audit, encode_calibration_audit
 from evenhand.calibrate.audits.findings import AuditedJudgeAnswerCounts
-from evenhand.calibrate.audits.judge_agreement import WITH_OTHERS
+from evenhand.calibrate.audits.judge_habits import WITH_OTHERS
 from evenhand.errors import InputError
 from tests.calibrate.audited import ALONE, WEIGHTS, found, rubric, seen, table, two_judges
 from tests.calibrate.simulated import MAKERS, Planted, panel

@@ -11,7 +11,7 @@ from scipy.stats import pearsonr
 
 from evenhand.calibrate.audits.audit import build_judge_audit
 from evenhand.calibrate.audits.findings import AuditedJudgeAnswerCounts, count_audited_judge_answers
-from evenhand.calibrate.audits.judge_agreement import (
+from evenhand.calibrate.audits.judge_habits import (
     measure_audited_correlation_with_others,
     measure_audited_judge_alpha,
     measure_audited_judge_correlation,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.calibrate.calibration import encode_judges_against_people, hold_judges_against_people
-from evenhand.calibrate.criterion_weights import HumanFittedWeights, NoHumanFittedWeights
+from evenhand.calibrate.fitted_to_people import HumanFittedWeights, NoHumanFittedWeights
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import labels, table
 

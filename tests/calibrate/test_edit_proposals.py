@@ -11,7 +11,7 @@ from zlib import crc32
 from hypothesis import given
 
 from evenhand import load_rubric
-from evenhand.calibrate.edit_proposals import (
+from evenhand.calibrate.alignment import (
     LONGEST_CASE,
     MOST_CASES,
     MOST_PROPOSALS,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.calibrate.human_scale import CalibrationMap, fit_calibration_knots, fit_calibration_maps
+from evenhand.calibrate.fitted_to_people import CalibrationMap, fit_calibration_knots, fit_calibration_maps
 from evenhand.calibrate.labels import HumanLabelQuestion
 from tests.calibrate.tables import held
 

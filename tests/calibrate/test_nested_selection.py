@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evenhand.calibrate.human_scale import fit_calibration_knots
+from evenhand.calibrate.fitted_to_people import fit_calibration_knots
 from evenhand.calibrate.labels import HumanLabelQuestion
 from evenhand.calibrate.nested_selection import CandidateAnswers, select_rubric_by_nested_cv
 from tests.calibrate.aligning import answer_table, simulate_selection

@@ -10,18 +10,15 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from evenhand.calibrate.calibration import BiasKind, JudgeBiasAgainstPeople, warn_of_calibrated_panel_biases
-from evenhand.calibrate.panel_candidates import (
-    CalibratedPanelCandidate,
-    LabelledCells,
-    _minimize_judge_error_against_people,
-    collect_labelled_cells,
-    fit_judge_weights_to_people,
-    list_calibrated_panel_candidates,
-)
+from evenhand.calibrate.labelled_outputs import LabelledCells, collect_labelled_cells
 from evenhand.calibrate.panel_recommendation import (
+    CalibratedPanelCandidate,
     CalibratedPanelSelection,
     NoRecommendedPanel,
     RecommendedPanel,
+    _minimize_judge_error_against_people,
+    fit_judge_weights_to_people,
+    list_calibrated_panel_candidates,
     recommend_panel_from_labels,
     split_labelled_samples_into_folds,
 )

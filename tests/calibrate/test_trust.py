@@ -11,9 +11,11 @@ from evenhand.calibrate.trust import (
     add_scores_to_labelled_outputs,
     hold_directions_against_people,
     hold_gate_against_people,
+    list_gate_error_lines,
+    phrase_trust_answer,
+    phrase_trust_next_step,
     require_trust_limit,
 )
-from evenhand.calibrate.trust_phrases import list_gate_error_lines, phrase_trust_answer, phrase_trust_next_step
 from evenhand.errors import InputError
 from tests.calibrate.tables import held, table
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evenhand import load_rubric
-from evenhand.compare.sensitivity import encode_compared_weight_sensitivity, measure_sensitivity
-from evenhand.compare.sensitivity_result import Sensitivity
+from evenhand.compare.sensitivity import measure_sensitivity
+from evenhand.compare.sensitivity_result import Sensitivity, encode_compared_weight_sensitivity
 from evenhand.errors import InputError
 from evenhand.runs.columns import RunTable
 from tests.calibrate.audited import kept, rubric, table

@@ -10,14 +10,13 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from evenhand import load_rubric
-from evenhand.compare.weight_changes import (
+from evenhand.compare.sensitivity import find_smallest_weights_levelling_comparison, find_weight_levelling_comparison
+from evenhand.compare.weighted_scores import (
     compared_means_and_wins_under_weights,
     compared_means_under_weights,
-    find_smallest_weights_levelling_comparison,
-    find_weight_levelling_comparison,
     variant_lead_errors_under_weights,
+    weigh_compared_criteria,
 )
-from evenhand.compare.weighted_scores import weigh_compared_criteria
 from evenhand.scoring.columns import score_columns
 from tests.calibrate.audited import kept, rubric, table
 

@@ -14,7 +14,7 @@ import pytest
 from evenhand import Connections, ContestError, Limits, Submission, Task
 from evenhand.contest.events import AskHorizontal, contest_event_from_json
 from evenhand.contest.machine import list_pending_contest_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestMachinePanels, PanelAnswer
+from evenhand.contest.play import ContestMachinePanels, PanelAnswer
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions

@@ -9,9 +9,13 @@ import pytest
 
 from evenhand.calibrate.calibration import hold_judges_against_people
 from evenhand.calibrate.human_agreement import AgreementFigure, measure_human_kappa
-from evenhand.calibrate.labelled_outputs import HumanAnswerPairs, collect_labelled_outputs
+from evenhand.calibrate.labelled_outputs import (
+    HumanAnswerPairs,
+    LabelledCells,
+    collect_labelled_cells,
+    collect_labelled_outputs,
+)
 from evenhand.calibrate.labels import Label
-from evenhand.calibrate.panel_candidates import LabelledCells, collect_labelled_cells
 from evenhand.calibrate.panel_recommendation import RecommendedPanel, recommend_panel_from_labels
 from evenhand.runs.columns import RunTable
 from tests.calibrate.tables import labels, table

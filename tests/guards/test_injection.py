@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.files.methods import load_library_data_file
+from evenhand.guards.guarded_text import normalise_guarded_text, restore_injection_words
 from evenhand.guards.injection import (
     INJECTION_RULES,
     MOST_SHOWN,
@@ -18,7 +19,6 @@ from evenhand.guards.injection import (
     read_injection_pattern,
 )
 from evenhand.guards.injection_scores import InjectionSentence, load_injection_lexicon, load_injection_weights
-from evenhand.guards.injection_text import normalise_guarded_text, restore_injection_words
 from tests.growth import is_within_times
 
 DATA = Path(__file__).parents[2] / "benchmarks" / "data"

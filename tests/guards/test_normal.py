@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.injection_text import (
+from evenhand.guards.guarded_text import (
     decode_hidden_injection,
     normalise_guarded_text,
     reverse_guarded_text,

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from evenhand.files.methods import load_library_data_file
-from evenhand.guards.patterns import fill_in_guard_words, read_guard_word_classes
+from evenhand.guards.guarded_text import fill_in_guard_words, read_guard_word_classes
+from evenhand.guards.output_guards import ASKING_FRAMES, find_unsafe_passages, load_safety_guard_patterns
 from evenhand.guards.personal_data import find_personal_data
 from evenhand.guards.personal_numbers import load_personal_patterns
-from evenhand.guards.safety import ASKING_FRAMES, find_unsafe_passages, load_safety_guard_patterns
 
 Entry = tuple[str, dict[str, Any], Callable[[str], object]]
 

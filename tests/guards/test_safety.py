@@ -8,7 +8,7 @@ from benchmarks.guard_safety import measure_safety
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.guards.safety import LONGEST_PASSAGE, SAFETY_RULES, find_unsafe_passages
+from evenhand.guards.output_guards import LONGEST_PASSAGE, SAFETY_RULES, find_unsafe_passages
 
 DANGER, WEAPON, HACK, SELF, PRIVATE = SAFETY_RULES
 

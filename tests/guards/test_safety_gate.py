@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from evenhand.files.rubrics import load_rubric
-from evenhand.guards.safety import SAFETY_RULES
+from evenhand.guards.output_guards import SAFETY_RULES
 from evenhand.testing import scripted_judge
 from evenhand.workflows.judge import judge
 

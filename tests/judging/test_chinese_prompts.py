@@ -17,9 +17,8 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_horizontal_scores,
 )
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
-from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.prompts import JudgeSetup, load_prompts
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample, ToolCall

@@ -8,8 +8,8 @@ import pytest
 from evenhand import Sample, Scored, load_rubric
 from evenhand.judging.dialogues.contest_dialogues import AnchoredSubmission, ask_judge_horizontal_scores
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs
 from evenhand.judging.fence import neutralize_untrusted_prompt_text
 from evenhand.judging.reading.quoted_material import read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_score

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from evenhand import Rubric, RubricError, Sample, judge_sync, load_rubric
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
-from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.judge import ask_judges_for_reviews, collect_judge_prompt_fingerprint
 from evenhand.judging.prompts import Dialogue, load_prompts
 from evenhand.judging.single_judge import JudgeOptions

@@ -20,10 +20,9 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_horizontal_scores,
 )
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
-from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.fence import JOINER, fence_untrusted_prompt_pieces, neutralize_untrusted_prompt_text
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import Dialogue

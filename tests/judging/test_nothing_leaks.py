@@ -23,9 +23,8 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_for_dimensions,
     ask_judge_horizontal_scores,
 )
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
-from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.prompts import LANGUAGES, Dialogue, JudgeSetup, load_prompts
 from evenhand.judging.results import OutputReview

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand import JudgedSample, JudgeOptions, Missing, Rubric, Sample, Scored, load_rubric
-from evenhand.judging.dialogues.yes_no_odds import (
+from evenhand.judging.dialogues.token_odds import (
     NOISE,
     YesNoReplyRule,
     ask_judge_by_odds,

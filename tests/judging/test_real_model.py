@@ -16,8 +16,8 @@ from evenhand.judging.dialogues.contest_dialogues import (
     ask_judge_horizontal_scores,
 )
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs
 from evenhand.judging.prompts import Dialogue, JudgeSetup, load_prompts
 from evenhand.judging.single_judge import DialogueDriver
 from evenhand.models.requests import Model, NoReply, Reply

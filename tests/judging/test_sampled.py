@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from evenhand import InputError, Missing, Sample, Scored, load_rubric
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs, read_reply_score_chances
 from evenhand.judging.dialogues.pointwise import ask_judge_sampled
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, read_reply_score_chances
 from evenhand.model.scale import YES_NO, Scale
 from evenhand.models.requests import Reply, TokenLogprobs
 from tests.judging.scripted import MANNER, converse, in_turn

@@ -17,8 +17,8 @@ from evenhand.assertions.assertion import CHECKED_ASSERTION_JSON, CheckedAsserti
 from evenhand.calibrate.audits.audit import AUDIT_JSON
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.calibration import CALIBRATION_JSON, JudgeBiasAgainstPeople
+from evenhand.calibrate.fitted_to_people import HumanMean
 from evenhand.calibrate.human_agreement import HumanAgreement, HumanAlignment, HumanCeiling, HumanConfusionTable
-from evenhand.calibrate.human_scale import HumanMean
 from evenhand.calibrate.labels import LABEL_ROW, Label
 from evenhand.contest.events import (
     CONTEST_LOG,

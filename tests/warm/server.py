@@ -61,7 +61,7 @@ def _import_everything() -> None:
 
 def _compile_patterns() -> None:
     """What every process that runs an eval would compile for itself in half of its time: guards, embedded judge."""
-    for act in import_module("evenhand.guards.safety").load_safety_guard_patterns().acts.values():
+    for act in import_module("evenhand.guards.output_guards").load_safety_guard_patterns().acts.values():
         assert act.pattern
     evenhand = import_module("evenhand")
     rubric = evenhand.load_rubric({"criteria": ["Names the page 'Orders'", "Is at most 60 words long", "Is kind"]})

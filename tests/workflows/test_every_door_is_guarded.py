@@ -216,7 +216,7 @@ def test_the_doors_to_judges_are_those_that_are_walked_here() -> None:
 
     # At a submission, guards look when it comes; at a labelled output, when it is loaded.
     elsewhere = {
-        "contest/panels.py": "contest/events.py",
+        "contest/play.py": "contest/events.py",
         "workflows/align_inputs.py": "workflows/align_inputs.py",
         "workflows/probe.py": "workflows/align_inputs.py",
     }
@@ -227,7 +227,7 @@ def test_the_doors_to_judges_are_those_that_are_walked_here() -> None:
         and file.parent.name not in ("guards", "cli")
     } - {"workflows/guard.py", "calibrate/rubric_edits.py"}  # The last looks at what an edit says, not at outputs.
     assert found == [
-        "contest/panels.py",
+        "contest/play.py",
         "runs/execute.py",
         "workflows/align_inputs.py",
         "workflows/judge.py",

@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from evenhand.assertions.argument_types import AssertionArgument
-from evenhand.assertions.facts import AssertionFacts, AssertionFinding, AssertionMeasurement, leave_assertion_unanswered
 from evenhand.assertions.kinds import ASSERTION_KINDS, SET_KIND, AssertionKind, AssertionLayer
+from evenhand.assertions.rule_inputs import (
+    AssertionArgument,
+    AssertionFacts,
+    AssertionFinding,
+    AssertionMeasurement,
+    leave_assertion_unanswered,
+)
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.codec import Codec
 from evenhand.files.json_shape import json_write_only_scalar

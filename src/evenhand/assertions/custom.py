@@ -17,7 +17,7 @@ from time import monotonic
 from typing import IO
 
 from evenhand.assertions.assertion import Assertion
-from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.assertions.rule_inputs import AssertionFacts, AssertionMeasurement
 from evenhand.errors import InputError
 from evenhand.files.python_functions import build_program_environment, import_by_python_path
 from evenhand.wording import shorten_text_to_line

@@ -1,17 +1,139 @@
-"""Every kind of assertion: its layer, parameters and rule, and the JSON Schema for editors."""
+"""Every kind of assertion: its layer, parameters, rule and JSON Schema; and the rules on amounts and traces."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
-from evenhand.assertions import argument_types as types
 from evenhand.assertions import output_rules as outputs
-from evenhand.assertions import trace_rules as traces
-from evenhand.assertions.argument_types import ArgumentSchema, ArgumentType, AssertionArgument
-from evenhand.assertions.facts import AssertionFinding
+from evenhand.assertions import rule_inputs as types
+from evenhand.assertions.output_rules import count_asserted_words, find_asserted_text
+from evenhand.assertions.rule_inputs import (
+    ArgumentSchema,
+    ArgumentType,
+    AssertionArgument,
+    AssertionFacts,
+    AssertionFinding,
+    leave_assertion_unanswered,
+)
+from evenhand.model.scale import Number, to_exact_fraction
+from evenhand.wording import format_fraction, format_quoted_texts, quote_text
+
+
+def _check_asserted_amount(
+    unit: str,
+    measure: Callable[[AssertionFacts], Number | None],
+    facts: AssertionFacts,
+    *,
+    min: Fraction | None = None,
+    max: Fraction | None = None,
+) -> AssertionFinding:
+    """Not less and not more, by the number exactly as it was written down."""
+    measured = measure(facts)
+    if measured is None:
+        return leave_assertion_unanswered("it was not measured")
+    try:
+        value = to_exact_fraction(measured)
+    except (ValueError, TypeError):
+        return leave_assertion_unanswered(f"what was measured, {measured}, is not a number that can be used")
+    passed = (min is None or value >= min) and (max is None or value <= max)
+    return AssertionFinding(passed=passed, found=f"{format_fraction(value)} {unit}")
+
+
+# White space at both ends of an output has no length.
+_check_length = partial(_check_asserted_amount, "characters", lambda facts: len(facts.made.text.strip()))
+_check_word_count = partial(_check_asserted_amount, "words", lambda facts: count_asserted_words(facts.made.text))
+_check_cost = partial(_check_asserted_amount, "dollars", lambda facts: facts.made.cost)
+_check_latency = partial(_check_asserted_amount, "ms", lambda facts: facts.made.latency_ms)
+_check_turns = partial(_check_asserted_amount, "turns", lambda facts: facts.made.turns)
+
+
+def check_tools_called_assertion(facts: AssertionFacts, *, tools: tuple[str, ...]) -> AssertionFinding:
+    """Every one of the tools was called."""
+    counts, found = _describe_asserted_tool_calls(facts)
+    missing = [tool for tool in tools if tool not in counts]
+    said = f"; not called: {format_quoted_texts(missing)}" if missing else ""
+    return AssertionFinding(passed=not missing, found=found + said)
+
+
+def check_tools_not_called_assertion(facts: AssertionFacts, *, tools: tuple[str, ...]) -> AssertionFinding:
+    """None of the tools was called."""
+    counts, found = _describe_asserted_tool_calls(facts)
+    return AssertionFinding(passed=not any(tool in counts for tool in tools), found=found)
+
+
+def check_tools_count_assertion(facts: AssertionFacts, *, min: int = 0, max: float = math.inf) -> AssertionFinding:
+    """Not fewer calls, and not more."""
+    counts, found = _describe_asserted_tool_calls(facts)
+    return AssertionFinding(passed=min <= counts.total() <= max, found=found)
+
+
+def check_tool_input_lacks_assertion(facts: AssertionFacts, **wanted: Any) -> AssertionFinding:
+    """No call got the text."""
+    found = _check_tool_input(facts, **wanted)
+    return found if found.passed is None else replace(found, passed=not found.passed)
+
+
+def _check_asserted_tool_calls(
+    side: str, facts: AssertionFacts, *, text: str, tool: str | None, ignore_case: bool
+) -> AssertionFinding:
+    """A call was given the text (`input`), or gave it back (`output`)."""
+    calls = [(number, call) for number, call in enumerate(facts.made.trace or (), 1) if tool in (None, call.name)]
+    if not calls:
+        found = "no tool was called" if tool is None else f"not called; {_describe_asserted_tool_calls(facts)[1]}"
+        return AssertionFinding(passed=False, found=found)
+    for number, call in calls:
+        try:
+            parts = _list_asserted_call_texts(getattr(call, side))
+            hit = next((part for part in parts if find_asserted_text(part, text, ignore_case)), None)
+        except (RecursionError, ValueError, TypeError) as problem:
+            return leave_assertion_unanswered(f"the {side} of call {number} cannot be read: {problem}")
+        if hit is not None:
+            found = f"in the {side} of call {number}, {call.name}: {quote_text(hit)}"
+            return AssertionFinding(passed=True, found=found)
+    return AssertionFinding(passed=False, found=f"in the {side} of none of {len(calls)} calls")
+
+
+_check_tool_input = partial(_check_asserted_tool_calls, "input")
+_check_tool_output = partial(_check_asserted_tool_calls, "output")
+
+
+def _list_asserted_call_texts(data: object) -> Iterator[str]:
+    """Every text in plain data as it stands, then all of it as JSON."""
+    yield from _walk_asserted_call_texts(data)
+    if not isinstance(data, str):
+        yield json.dumps(data, ensure_ascii=False, default=str)
+
+
+def _walk_asserted_call_texts(data: object) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            yield str(key)
+            yield from _walk_asserted_call_texts(value)
+    elif isinstance(data, (list, tuple)):
+        for value in data:
+            yield from _walk_asserted_call_texts(value)
+
+
+def _describe_asserted_tool_calls(facts: AssertionFacts) -> tuple[Counter[str], str]:
+    """The calls of a trace by name, and in a few words."""
+    counts = Counter(call.name for call in facts.made.trace or ())
+    names = ", ".join(
+        quote_text(name, 40) + (f" × {times}" if times > 1 else "") for name, times in list(counts.items())[:10]
+    )
+    more = f" and {len(counts) - 10} more tools" if len(counts) > 10 else ""
+    calls = "1 call" if counts.total() == 1 else f"{counts.total()} calls"
+    return counts, f"{calls}: {names}{more}" if names else "no calls"
+
 
 AssertionLayer = Literal["fact", "behavior"]
 SET_KIND = "assert_set"
@@ -98,11 +220,11 @@ _FACT_KINDS: dict[str, _KindRow] = {
         ("the output is at most {max} edits away from {to}", outputs.check_levenshtein_assertion,
          (_MOST, _TO, _CASE), "reference"),
     "tool_output_contains":
-        ("a call of {tool} gave back {text}", traces.check_tool_output_assertion, (_TEXT, _TOOL, _CASE), "trace"),
+        ("a call of {tool} gave back {text}", _check_tool_output, (_TEXT, _TOOL, _CASE), "trace"),
     "tool_input_contains":
-        ("a call of {tool} was given {text}", traces.check_tool_input_assertion, (_TEXT, _TOOL, _CASE), "trace"),
+        ("a call of {tool} was given {text}", _check_tool_input, (_TEXT, _TOOL, _CASE), "trace"),
     "tool_input_not_contains":
-        ("no call of {tool} was given {text}", traces.check_tool_input_lacks_assertion, (_TEXT, _TOOL, _CASE), "trace"),
+        ("no call of {tool} was given {text}", check_tool_input_lacks_assertion, (_TEXT, _TOOL, _CASE), "trace"),
     "faithfulness": ("the context bears out at least {min} of what is said", None, (_SHARE,), "context"),
     "answer_relevancy": ("the output answers the input, at least {min}", None, (_SHARE,), "input"),
     "context_recall": ("the context holds at least {min} of the reference", None, (_SHARE,), "context reference"),
@@ -110,18 +232,18 @@ _FACT_KINDS: dict[str, _KindRow] = {
 _BEHAVIOR_KINDS: dict[str, _KindRow] = {
     "starts_with": ("the output starts with {text}", outputs.check_starts_with_assertion, (_EDGE, _CASE), ""),
     "ends_with": ("the output ends with {text}", outputs.check_ends_with_assertion, (_EDGE, _CASE), ""),
-    "min_length": ("the output has {min} characters or more", traces.check_length_assertion, (_LEAST,), ""),
-    "max_length": ("the output has {max} characters or fewer", traces.check_length_assertion, (_MOST,), ""),
-    "word_count_min": ("the output has {min} words or more", traces.check_word_count_assertion, (_LEAST,), ""),
-    "word_count_max": ("the output has {max} words or fewer", traces.check_word_count_assertion, (_MOST,), ""),
-    "cost_max": ("the output cost {max} dollars or less", traces.check_cost_assertion, (_AMOUNT,), "cost"),
-    "latency_max": ("the output took {max} ms or less", traces.check_latency_assertion, (_AMOUNT,), "latency_ms"),
-    "turns_min": ("the output took {min} turns or more", traces.check_turns_assertion, (_LEAST,), "turns"),
-    "turns_max": ("the output took {max} turns or fewer", traces.check_turns_assertion, (_MOST,), "turns"),
-    "tools_called": ("every one of {tools} was called", traces.check_tools_called_assertion, (_TOOLS,), "trace"),
-    "tools_not_called": ("none of {tools} was called", traces.check_tools_not_called_assertion, (_TOOLS,), "trace"),
-    "tools_count_min": ("{min} tool calls or more", traces.check_tools_count_assertion, (_LEAST,), "trace"),
-    "tools_count_max": ("{max} tool calls or fewer", traces.check_tools_count_assertion, (_MOST,), "trace"),
+    "min_length": ("the output has {min} characters or more", _check_length, (_LEAST,), ""),
+    "max_length": ("the output has {max} characters or fewer", _check_length, (_MOST,), ""),
+    "word_count_min": ("the output has {min} words or more", _check_word_count, (_LEAST,), ""),
+    "word_count_max": ("the output has {max} words or fewer", _check_word_count, (_MOST,), ""),
+    "cost_max": ("the output cost {max} dollars or less", _check_cost, (_AMOUNT,), "cost"),
+    "latency_max": ("the output took {max} ms or less", _check_latency, (_AMOUNT,), "latency_ms"),
+    "turns_min": ("the output took {min} turns or more", _check_turns, (_LEAST,), "turns"),
+    "turns_max": ("the output took {max} turns or fewer", _check_turns, (_MOST,), "turns"),
+    "tools_called": ("every one of {tools} was called", check_tools_called_assertion, (_TOOLS,), "trace"),
+    "tools_not_called": ("none of {tools} was called", check_tools_not_called_assertion, (_TOOLS,), "trace"),
+    "tools_count_min": ("{min} tool calls or more", check_tools_count_assertion, (_LEAST,), "trace"),
+    "tools_count_max": ("{max} tool calls or fewer", check_tools_count_assertion, (_MOST,), "trace"),
     "custom": ("{function}{command} says that it passes", None, (_FUNCTION, _COMMAND, _ENV), ""),
 }
 # fmt: on

@@ -13,8 +13,15 @@ from typing import Never
 
 import regex
 
-from evenhand.assertions.facts import AssertionFacts, AssertionFinding, TextSpan, leave_assertion_unanswered
-from evenhand.assertions.patterns import CheckLimitExceeded, compile_assertion_pattern, search_asserted_pattern
+from evenhand.assertions.rule_inputs import (
+    AssertionFacts,
+    AssertionFinding,
+    CheckLimitExceeded,
+    TextSpan,
+    compile_assertion_pattern,
+    leave_assertion_unanswered,
+    search_asserted_pattern,
+)
 from evenhand.wording import format_fraction, format_quoted_texts, quote_text, shorten_text_to_line
 
 

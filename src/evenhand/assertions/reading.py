@@ -8,7 +8,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from evenhand.assertions.argument_types import SCHEMA
 from evenhand.assertions.assertion import (
     AnyAssertion,
     Assertion,
@@ -18,8 +17,8 @@ from evenhand.assertions.assertion import (
     list_outside_assertions,
 )
 from evenhand.assertions.custom import run_custom_assertion
-from evenhand.assertions.facts import AssertionFacts
 from evenhand.assertions.kinds import ASSERTION_KINDS, CHECK_WORD, EXECUTED_KIND, KIND_ALIASES, SET_KIND
+from evenhand.assertions.rule_inputs import SCHEMA, AssertionFacts
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_error
 from evenhand.files.parsing import refuse_path_outside_folder
 from evenhand.files.tree import (

@@ -26,7 +26,7 @@ from evenhand.assertions.output_rules import (
     read_asserted_json_integer,
     read_asserted_json_number,
 )
-from evenhand.assertions.patterns import CheckLimitExceeded, compile_assertion_pattern, search_asserted_pattern
+from evenhand.assertions.rule_inputs import CheckLimitExceeded, compile_assertion_pattern, search_asserted_pattern
 from evenhand.errors import Fault, InputError
 from evenhand.wording import quote_text, shorten_text_to_line
 

@@ -12,10 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.calibrate.audits.judge_bias import identify_audited_judge_maker
-from evenhand.calibrate.criterion_weights import (
+from evenhand.calibrate.fitted_to_people import (
+    LEAST_ISOTONIC_SAMPLES,
+    CalibrationMap,
     CriterionWeights,
     HumanFittedWeights,
+    HumanMean,
+    MapKind,
     NoHumanFittedWeights,
+    estimate_human_means,
+    fit_calibration_knots,
+    fit_calibration_maps,
     suggest_weights_from_human_labels,
 )
 from evenhand.calibrate.human_agreement import (
@@ -31,26 +38,17 @@ from evenhand.calibrate.human_agreement import (
     measure_human_pearson,
     tabulate_judges_against_people,
 )
-from evenhand.calibrate.human_scale import (
-    LEAST_ISOTONIC_SAMPLES,
-    CalibrationMap,
-    HumanMean,
-    MapKind,
-    estimate_human_means,
-    fit_calibration_knots,
-    fit_calibration_maps,
-)
 from evenhand.calibrate.jackknife import Floats
 from evenhand.calibrate.labelled_outputs import (
     PANEL_ANSWERER,
     HumanAnswerPairs,
     Integers,
     LabelledOutputs,
+    collect_labelled_cells,
     collect_labelled_outputs,
     pair_judge_with_people_mean,
 )
 from evenhand.calibrate.labels import OVERALL_QUESTION, VOID_LABEL_SHAPE, HumanLabelQuestion, Label
-from evenhand.calibrate.panel_candidates import collect_labelled_cells
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel, RecommendedPanel, recommend_panel_from_labels
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec

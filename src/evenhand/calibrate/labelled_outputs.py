@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -303,3 +304,61 @@ def _average_human_label_pairs(
         sums += np.where(there, one.weight * sides, 0.0)
     means = np.where(whole > 0, sums / np.where(whole > 0, whole, 1.0), np.nan)
     return means[0], means[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledCells:
+    """One row per output and question; `unit` numbers the independent samples in the order of their ids.
+
+    `guess` is what one would say without a judge: people's mean on that question over all other samples.
+    """
+
+    judges: tuple[str, ...]
+    said: Floats  # Cells by judges, NaN where a judge is silent.
+    people: Floats
+    guess: Floats
+    weight: Floats
+    unit: Integers
+    place: Integers  # Of the output among the labelled ones.
+    panel: Floats  # What the run's own panel came to.
+
+    @property
+    def samples(self) -> int:
+        """How many independent samples there are."""
+        return int(self.unit.max()) + 1 if len(self.unit) else 0
+
+
+def collect_labelled_cells(labelled: LabelledOutputs) -> LabelledCells:
+    """The cells of all questions that make up the overall figure."""
+    # Clusters are numbered by the first of their samples' ids: the order of samples in a run must not matter.
+    first: dict[int, str] = {}
+    for cluster, id in zip(labelled.cluster.tolist(), labelled.ids, strict=True):
+        first[cluster] = min(id, first.get(cluster, id))
+    number = {cluster: place for place, cluster in enumerate(sorted(first, key=lambda one: first[one]))}
+    unit = np.array([number[cluster] for cluster in labelled.cluster.tolist()], dtype=np.int64)
+    parts = [_collect_human_labelled_cells(labelled, question, unit) for question in labelled.overall]
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return LabelledCells(judges=labelled.judges, **columns)
+
+
+def _collect_human_labelled_cells(
+    labelled: LabelledOutputs, question: HumanLabelQuestion, unit: Integers
+) -> dict[str, Any]:
+    people = labelled.mean(question)
+    rows = np.flatnonzero(np.isfinite(people))
+    said = np.stack([labelled.answers[judge, question.id][rows] for judge in labelled.judges], axis=1)
+    panel = labelled.answers[labelled.answerers[-1], question.id][rows]
+    said, people, panel = ((one - question.low) / question.span for one in (said, people[rows], panel))
+    # The mean of all but the sample's own labels, so that a silent judge gains nothing from them.
+    own = unit[rows]
+    sums, others = np.bincount(own, weights=people), len(people) - np.bincount(own)[own]
+    guess = np.where(others > 0, (people.sum() - sums[own]) / np.maximum(others, 1), 0.5)
+    return {
+        "said": said,
+        "people": people,
+        "guess": guess,
+        "weight": np.full(len(rows), question.weight),
+        "unit": own,
+        "place": rows,
+        "panel": panel,
+    }

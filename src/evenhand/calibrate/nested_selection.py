@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.calibrate.human_scale import MAP_PRIOR_SAMPLES
+from evenhand.calibrate.fitted_to_people import MAP_PRIOR_SAMPLES
 from evenhand.stats.differences import difference_of
 from evenhand.stats.rates import RateInterval, exact_share_interval
 

@@ -280,14 +280,13 @@ class LabelDisagreement:
     gap: float
 
 
-def find_label_disagreements(
-    labelled: LabelledOutputs, span: tuple[float, float], most: int = MOST_DISAGREEMENTS
-) -> list[LabelDisagreement]:
+def find_label_disagreements(labelled: LabelledOutputs, span: tuple[float, float]) -> list[LabelDisagreement]:
     """The largest differences between judge and people: by criterion, or by the score where only that was labelled."""
     compared = list(list_questions_labelled_by_people(labelled, span))
     criteria = [one for one in compared if one.id != SCORE_QUESTION]
     found = [one for question in criteria or compared for one in _list_label_disagreements(labelled, question)]
-    return sorted(found, key=lambda one: (-round(abs(one.gap), 9), one.sample, one.variant, one.question))[:most]
+    found.sort(key=lambda one: (-round(abs(one.gap), 9), one.sample, one.variant, one.question))
+    return found[:MOST_DISAGREEMENTS]
 
 
 def _list_label_disagreements(labelled: LabelledOutputs, question: HumanLabelQuestion) -> Iterator[LabelDisagreement]:

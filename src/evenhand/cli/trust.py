@@ -10,8 +10,9 @@ import click
 
 from evenhand.calibrate.audits.findings import Audit, AuditFinding
 from evenhand.calibrate.labels import UNEQUAL_CHANCES, describe_label_binding
-from evenhand.calibrate.trust import DecisionErrors, GateTrust
-from evenhand.calibrate.trust_phrases import (
+from evenhand.calibrate.trust import (
+    DecisionErrors,
+    GateTrust,
     list_gate_error_lines,
     phrase_trust_answer,
     phrase_trust_in_direction,
@@ -193,7 +194,7 @@ def _format_cli_judge_cell(one: AuditFinding) -> str:
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def sensitivity_command(run: str, draws: int, seed: int, spread: float, as_data: bool) -> None:
     """Rank the variants of RUN under other weights: its id, the beginning of one, "latest" or "latest:NAME"."""
-    from evenhand.compare.sensitivity import encode_compared_weight_sensitivity
+    from evenhand.compare.sensitivity_result import encode_compared_weight_sensitivity
     from evenhand.workflows.sensitivity import measure_run_sensitivity
 
     found = measure_run_sensitivity(None, run, draws=draws, seed=seed, spread=spread)

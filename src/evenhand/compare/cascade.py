@@ -279,10 +279,9 @@ def read_compared_tally_side(
     cascade = {name: tuple(mean.values) for name, mean in tally.cascade.items()}
     if kind == "pass rate":
         least = VERDICT_NUMBERS["borderline" if frame.count_borderline else "pass"]
-        passes = [_pass_or_nan_in_comparison(np.array(cascade[name]), least) for name in ("verdict", "cheap_verdict")]
-        return (
-            read_compared_cascade_side(tuple(passes[0]), passes[1], cascade) if np.isfinite(passes[0]).any() else None
-        )
+        given = (np.array(cascade[name]) for name in ("verdict", "cheap_verdict"))
+        strong, cheap = (np.where(np.isnan(one), np.nan, (one >= least).astype(np.float64)) for one in given)
+        return read_compared_cascade_side(tuple(strong), cheap, cascade) if np.isfinite(strong).any() else None
     if kind == "score":
         return read_compared_cascade_side(tuple(tally.score.values), np.array(cascade["cheap_score"]), cascade)
     if JUDGE_LAYER not in tally.layers or len(tally.composites_by_layers) > 1:
@@ -301,10 +300,6 @@ def read_compared_tally_side(
 
 def _none_for_nan_in_comparison(values: Sequence[float]) -> RowScores:
     return tuple(None if isnan(one) else one for one in values)
-
-
-def _pass_or_nan_in_comparison(verdicts: Floats, least: int) -> Floats:
-    return np.where(np.isnan(verdicts), np.nan, (verdicts >= least).astype(np.float64))
 
 
 def _count_missed_verdicts(tallies: Sequence[RunVariantTally]) -> CascadeMissed | None:

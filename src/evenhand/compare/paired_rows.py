@@ -141,7 +141,10 @@ def score_by_shared_judges(
     if not (ours[1] and theirs[1]):
         return None
     names = list(dict.fromkeys((*ours[1], *theirs[1])))
-    own, other = (_stack_judge_rows_of_variants(side[1], names, len(side[0].composite)) for side in (ours, theirs))
+    own, other = (
+        np.array([judged.get(name, [None] * len(column.composite)) for name in names], np.float64)
+        for column, judged in (ours, theirs)
+    )
     composites = [np.array(side[0].composite, np.float64) for side in (ours, theirs)]
     apart = (np.isnan(own) != np.isnan(other)).any(axis=0) & ~np.isnan(composites[0]) & ~np.isnan(composites[1])
     if not apart.any():
@@ -154,11 +157,6 @@ def score_by_shared_judges(
     ]
     judges = tuple(name for name, both in zip(names, shared, strict=True) if (both & apart).any())
     return SharedJudgeScores(judges=judges, apart=apart, own=sides[0], other=sides[1])
-
-
-def _stack_judge_rows_of_variants(rows: JudgeRows, names: list[str], length: int) -> Floats:
-    none = [None] * length
-    return np.array([rows.get(name, none) for name in names], np.float64)
 
 
 def _replace_judge_layer(

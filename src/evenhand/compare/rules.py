@@ -333,7 +333,10 @@ def _rule_noise(facts: CompareFacts) -> VerdictRuling:
             _ruled_out_treatment_effect_reason(facts),
             *describe_verdict_against_clusters(facts),
         ),
-        next_step=_advise_cheaper_treatment(facts),
+        next_step=(
+            f"Keep the cheaper of the two; to see a difference below {facts.smallest_effect:g} points takes more "
+            "samples (evenhand compare RUN --power)."
+        ),
     )
 
 
@@ -344,13 +347,6 @@ def _ruled_out_treatment_effect_reason(facts: CompareFacts) -> str:
         return f"{says}."
     low, high = format_signed_beside(found.low, -matters), format_signed_beside(found.high, matters)
     return f"{says}: it ends at {low} and {high}."
-
-
-def _advise_cheaper_treatment(facts: CompareFacts) -> str:
-    return (
-        f"Keep the cheaper of the two; to see a difference below {facts.smallest_effect:g} points takes more samples "
-        "(evenhand compare RUN --power)."
-    )
 
 
 def _rule_verdict_composite_higher(facts: CompareFacts) -> VerdictRuling:

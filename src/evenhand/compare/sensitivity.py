@@ -1,36 +1,35 @@
-"""Does the ranking of variants survive other weights, or the loss of a criterion or a judge; and the answer as JSON."""
+"""Does the ranking of variants survive other weights, or the loss of a criterion or a judge; and the nearest flip."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evenhand.compare.decision import encode_decision_value
 from evenhand.compare.sensitivity_result import (
     RankingSurvival,
     Sensitivity,
     VariantWeightRanking,
     WeightedPart,
-    conclude_from_weight_sensitivity,
-    find_part_deciding_variant_comparison,
-    variant_lead_against_noise,
-)
-from evenhand.compare.weight_changes import (
     WeightFlip,
+    conclude_from_weight_sensitivity,
+)
+from evenhand.compare.weighted_scores import (
+    ComparedWeightedScores,
+    Floats,
     compared_first_places_under_weights,
     compared_means_and_wins_under_weights,
     compared_means_under_weights,
     compared_order_signs_under_weights,
     draw_compare_weights_near,
     draw_sensitivity_weights,
-    find_smallest_weights_levelling_comparison,
-    find_weight_levelling_comparison,
     variant_lead_errors_under_weights,
+    weigh_compared_criteria,
+    weigh_compared_layers,
 )
-from evenhand.compare.weighted_scores import ComparedWeightedScores, Floats
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import RunTable
 from evenhand.stats.differences import difference_of, unit_differences
@@ -54,9 +53,6 @@ def measure_sensitivity(
     was scored under. `spread` is how far near weights vary: each weight w has a standard deviation of
     spread · √(w(1 − w)).
     """
-    # Whoever shows a ranking needs no NumPy.
-    from evenhand.compare.weighted_scores import weigh_compared_criteria, weigh_compared_layers
-
     _check_variants_for_sensitivity(table, draws, spread)
     weighed = [
         one for one in (weigh_compared_criteria(table, rubrics, tags), weigh_compared_layers(table)) if one is not None
@@ -95,72 +91,6 @@ def _check_variants_for_sensitivity(table: RunTable, draws: int, spread: float) 
         raise InputError(
             Fault(f"spread must be between 0 and 1, got {spread}", "0.2 varies the weights a little, 0.5 much")
         )
-
-
-Json = dict[str, Any]
-MOST_PARTS = 60  # Criteria that are listed; those that weigh least are counted only.
-
-
-def encode_compared_weight_sensitivity(found: Sensitivity) -> Json:
-    """Plain data for files, programs and plots; the ranking by criteria comes first, layers beside it."""
-    first, *others = found.rankings
-    beside = {one.of: _encode_compared_variant_ranking(one) for one in others}
-    return {
-        "run": found.run,
-        "headline": found.headline,
-        "next_step": found.next_step,
-        "draws": found.draws,
-        "seed": found.seed,
-        "spread": found.spread,
-        **_encode_compared_variant_ranking(first),
-        "layers": beside.get("layers"),
-        "without_judge": [
-            {"judge": judge, "order": list(order), "same_winner": order[0] == first.order[0]}
-            for judge, order in found.without_judge.items()
-        ],
-    }
-
-
-def _encode_compared_variant_ranking(one: VariantWeightRanking) -> Json:
-    heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
-    listed = [part for part in one.parts if len(one.parts) <= MOST_PARTS or part in heaviest]
-    gap: Json | None = encode_decision_value(one.gap)
-    flip: Json | None = None
-    if one.flip is not None:
-        weights = {
-            part.name: weight for part, weight in zip(one.parts, one.flip.weights, strict=True) if part in listed
-        }
-        distance = encode_decision_value(one.flip.distance)
-        flip = {"distance": distance, "exact": one.flip.exact, "weights": encode_decision_value(weights)}
-    return {
-        "of": one.of,
-        "variants": list(one.variants),
-        "means": encode_decision_value(one.means),
-        "order": list(one.order),
-        "tied": one.tied,
-        **encode_decision_value(one.near),
-        "anywhere": encode_decision_value(one.anywhere),
-        "by_weight": [
-            {
-                **encode_decision_value(part),
-                "winner_without": part.without[0] if part.without else None,
-                "same_order_without": part.without == one.order,
-            }
-            for part in listed
-        ],
-        "not_listed": len(one.parts) - len(listed),
-        "decides": find_part_deciding_variant_comparison(one).name,
-        "flip": flip,
-        "won": dict(zip(("share", "low", "high"), encode_decision_value(one.won), strict=True)),
-        "gap": gap and {name: value for name, value in gap.items() if name != "sd"},
-        "noise": variant_lead_against_noise(one),
-        "share_with_noise": encode_decision_value(one.with_noise),
-        "share_turned": encode_decision_value(one.turned),
-        "samples": one.samples,
-        "left_out": one.left_out,
-        "exact": one.linear,
-        "note": one.note,
-    }
 
 
 MOST_NOISE_DRAWS = 1_000  # Weightings for which the noise of the samples is worked out: a mean over them needs no more.
@@ -298,3 +228,91 @@ def _mean_compared_reviews(reviews: Floats, table: RunTable) -> Floats | None:
     if not count.all():
         return None
     return np.bincount(variant, weights=scores, minlength=len(table.variants)) / count
+
+
+_TIE_TOLERANCE = 1e-12
+
+
+def find_smallest_weights_levelling_comparison(weights: Floats, gaps: Floats, rest: float = 0.0) -> WeightFlip | None:
+    """The nearest weights at which `weights · gaps + rest` is 0; None where no weights bring it there.
+
+    Weight that is moved from one part to another costs twice itself, and gains the difference of their gaps. So all of
+    it goes to the part with the lowest gap, and comes from those with the highest first.
+    """
+    left = float(weights @ gaps) + rest
+    lowest = int(np.argmin(gaps))
+    moved = weights.astype(np.float64).copy()
+    if gaps[lowest] + rest > _TIE_TOLERANCE * max(1.0, float(np.abs(gaps).max())):
+        return None
+    for part in np.argsort(-gaps, kind="stable"):
+        gain = float(gaps[part] - gaps[lowest])
+        if left <= 0 or gain <= 0:
+            break
+        taken = min(float(moved[part]), left / gain)
+        moved[part] -= taken
+        moved[lowest] += taken
+        left -= taken * gain
+    distance = math.fsum(np.abs(moved - weights))
+    return WeightFlip(distance=distance, weights=tuple(map(float, moved)), exact=True)
+
+
+def find_weight_levelling_comparison(weights: Floats, gaps: Floats, part: int, rest: float = 0.0) -> float | None:
+    """The weight of one part at which the first two are level, the others keeping their proportions."""
+    others = 1 - float(weights[part])
+    if others <= 0:
+        return None
+    elsewhere = (float(weights @ gaps) - float(weights[part] * gaps[part])) / others
+    slope = elsewhere - float(gaps[part])
+    if abs(slope) <= _TIE_TOLERANCE:
+        return None
+    found = (elsewhere + rest) / slope
+    # Where the others are level, binary fractions leave a hair on either side of 0.
+    return min(max(found, 0.0), 1.0) if -_TIE_TOLERANCE <= found <= 1 + _TIE_TOLERANCE else None
+
+
+MAP_CELLS = 24  # Along a side.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightMap:
+    """Who wins under which weights of two criteria; the others share the rest as they do now.
+
+    `cells` are places (column, row) with the winner's number.
+    """
+
+    across: str
+    up: str
+    variants: tuple[str, ...]
+    side: int
+    cells: tuple[tuple[int, int, int], ...]
+    shares: Mapping[str, float]  # Of the map, by winner.
+    others: tuple[str, ...]
+
+
+def map_variant_wins_over_weights(weighed: ComparedWeightedScores, across: str = "", up: str = "") -> WeightMap:
+    """Over which weights of two criteria, the heaviest unless they are named, each variant wins."""
+    heaviest = sorted(range(len(weighed.parts)), key=lambda at: -weighed.weights[at])
+    x = weighed.parts.index(across) if across in weighed.parts else heaviest[0]
+    y = weighed.parts.index(up) if up in weighed.parts and weighed.parts.index(up) != x else -1
+    y = y if y >= 0 else next(at for at in heaviest if at != x)
+    rest = [at for at in range(len(weighed.parts)) if at not in (x, y)]
+    places = [(i, j) for i in range(MAP_CELLS) for j in range(MAP_CELLS) if i + j < MAP_CELLS]
+    weights = np.zeros((len(places), len(weighed.parts)))
+    middle = (np.array(places) + 0.5) / MAP_CELLS
+    weights[:, x], weights[:, y] = middle[:, 0], middle[:, 1]
+    left = np.maximum(0.0, 1 - middle.sum(axis=1))
+    if rest:
+        own = weighed.weights[rest]
+        weights[:, rest] = left[:, None] * own / own.sum()
+    weights /= weights.sum(axis=1, keepdims=True)
+    winners = compared_means_under_weights(weighed, weights).argmax(axis=1)
+    counts = np.bincount(winners, minlength=len(weighed.variants)) / len(winners)
+    return WeightMap(
+        across=weighed.parts[x],
+        up=weighed.parts[y],
+        variants=weighed.variants,
+        side=MAP_CELLS,
+        cells=tuple((i, j, int(winner)) for (i, j), winner in zip(places, winners, strict=True)),
+        shares={name: float(counts[at]) for at, name in enumerate(weighed.variants)},
+        others=tuple(weighed.parts[at] for at in rest),
+    )

@@ -1,16 +1,15 @@
-"""A ranking under other weights, and how it is told: headline, decisive criterion, next step; no NumPy."""
+"""A ranking under other weights, and how it is told: headline, decisive criterion, next step, JSON; no NumPy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evenhand.compare.decision import treatment_difference_interval_text
+from evenhand.compare.decision import encode_decision_value, treatment_difference_interval_text
 from evenhand.wording import format_percent_below_whole, format_rounded, join_names, word_layers_in_sentence
 
 if TYPE_CHECKING:
-    from evenhand.compare.weight_changes import WeightFlip
     from evenhand.stats.differences import Difference
 
 
@@ -39,6 +38,18 @@ class WeightedPart:
     flip_at: float | None
     without: tuple[str, ...] = field(metadata={"json": None})
     level_without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WeightFlip:
+    """Weights under which the first two are level, and how far they lie from the rubric's: Σ|new − old|, at most 2.
+
+    `exact` says that no nearer ones exist; otherwise they are the nearest of those that were drawn.
+    """
+
+    distance: float
+    weights: tuple[float, ...]
+    exact: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,3 +164,69 @@ def _next_step_by_weight_sensitivity(
     if first in part.level_without:
         return f"Nothing about the weights: {first} leads by {part.name} alone, whatever it weighs."
     return "Nothing: the weights do not decide this."
+
+
+Json = dict[str, Any]
+MOST_PARTS = 60  # Criteria that are listed; those that weigh least are counted only.
+
+
+def encode_compared_weight_sensitivity(found: Sensitivity) -> Json:
+    """Plain data for files, programs and plots; the ranking by criteria comes first, layers beside it."""
+    first, *others = found.rankings
+    beside = {one.of: _encode_compared_variant_ranking(one) for one in others}
+    return {
+        "run": found.run,
+        "headline": found.headline,
+        "next_step": found.next_step,
+        "draws": found.draws,
+        "seed": found.seed,
+        "spread": found.spread,
+        **_encode_compared_variant_ranking(first),
+        "layers": beside.get("layers"),
+        "without_judge": [
+            {"judge": judge, "order": list(order), "same_winner": order[0] == first.order[0]}
+            for judge, order in found.without_judge.items()
+        ],
+    }
+
+
+def _encode_compared_variant_ranking(one: VariantWeightRanking) -> Json:
+    heaviest = sorted(one.parts, key=lambda part: -part.weight)[:MOST_PARTS]
+    listed = [part for part in one.parts if len(one.parts) <= MOST_PARTS or part in heaviest]
+    gap: Json | None = encode_decision_value(one.gap)
+    flip: Json | None = None
+    if one.flip is not None:
+        weights = {
+            part.name: weight for part, weight in zip(one.parts, one.flip.weights, strict=True) if part in listed
+        }
+        distance = encode_decision_value(one.flip.distance)
+        flip = {"distance": distance, "exact": one.flip.exact, "weights": encode_decision_value(weights)}
+    return {
+        "of": one.of,
+        "variants": list(one.variants),
+        "means": encode_decision_value(one.means),
+        "order": list(one.order),
+        "tied": one.tied,
+        **encode_decision_value(one.near),
+        "anywhere": encode_decision_value(one.anywhere),
+        "by_weight": [
+            {
+                **encode_decision_value(part),
+                "winner_without": part.without[0] if part.without else None,
+                "same_order_without": part.without == one.order,
+            }
+            for part in listed
+        ],
+        "not_listed": len(one.parts) - len(listed),
+        "decides": find_part_deciding_variant_comparison(one).name,
+        "flip": flip,
+        "won": dict(zip(("share", "low", "high"), encode_decision_value(one.won), strict=True)),
+        "gap": gap and {name: value for name, value in gap.items() if name != "sd"},
+        "noise": variant_lead_against_noise(one),
+        "share_with_noise": encode_decision_value(one.with_noise),
+        "share_turned": encode_decision_value(one.turned),
+        "samples": one.samples,
+        "left_out": one.left_out,
+        "exact": one.linear,
+        "note": one.note,
+    }

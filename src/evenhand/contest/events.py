@@ -163,7 +163,6 @@ def make_submission_received_event(submission: Submission) -> SubmissionReceived
 
 PanelKind = Literal["judges", "challenge_judges"]
 EffectKind = Literal["ask_gate", "ask_individual", "ask_horizontal", "tell_submitter", "release_payment", "close"]
-EFFECT_KINDS: tuple[EffectKind, ...] = get_args(EffectKind)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

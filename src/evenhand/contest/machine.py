@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import product
 from typing import Any
 
@@ -335,3 +336,46 @@ _EVENT_HANDLERS: Mapping[type, Callable[[ContestState, Any], ContestTransition]]
     ChallengeResolved: _apply_finalist_scores,
     PaymentReleased: _apply_payment_released,
 }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefusedEntry:
+    """What the contest did not take, and why; a challenge has no id."""
+
+    id: str | None
+    author: str
+    at: datetime
+    why: str
+
+
+def explain_refused_entries(
+    events: Sequence[ContestEvent], left_out: Iterable[SubmissionReceived | RankingChallenged]
+) -> list[RefusedEntry]:
+    """Each of those that were left out, held against the state that the log had led to when it came."""
+    found = []
+    for one in left_out:
+        # What had happened when it came; a submission is held against the contest while it was open.
+        before = []
+        for event in events:
+            if event.at > one.at or (isinstance(one, SubmissionReceived) and isinstance(event, DeadlineReached)):
+                break
+            before.append(event)
+        why = _explain_contest_entry_refusal(rebuild_contest_state(before), one)
+        id = one.submission.id if isinstance(one, SubmissionReceived) else None
+        author = one.submission.author if isinstance(one, SubmissionReceived) else one.challenge.by
+        found.append(RefusedEntry(id=id, author=author, at=one.at, why=why))
+    return found
+
+
+def _explain_contest_entry_refusal(state: ContestState, event: SubmissionReceived | RankingChallenged) -> str:
+    if state.phase == "closed":
+        return f"received after the contest was closed: {state.why}"
+    if isinstance(event, RankingChallenged) and state.phase in ("open", "judging", "ranking"):
+        return "there was no ranking yet that could be challenged"
+    try:
+        if isinstance(event, RankingChallenged):
+            refuse_challenge_without_stake(state, event.challenge)
+        apply_contest_event(state, event)
+    except ContestError as error:
+        return str(error)
+    return "received too late: the contest had already gone on"

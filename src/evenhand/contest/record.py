@@ -284,8 +284,12 @@ def view_contest_record(
     if state.task is None:
         raise ContestError(Fault("nothing has happened yet", "a log begins with created"))
     own = [] if author is None else state.entries_by_author(normalize_contest_author_name(author))
-    decided = is_contest_ranking_public(state)
+    # The ranking is public once it is made, or, where the first to pass wins, at the end.
+    decided = state.phase in ("challenge_period", "challenged", "closed")
     decision = explain_contest_decision(state) if decided else None
+    winner = None
+    if decided and state.winner is not None:
+        winner = {"submission": state.winner, "author": state.entries[state.winner].submission.author}
     return {
         "contest": state.contest,
         "task": state.task.name,
@@ -297,17 +301,12 @@ def view_contest_record(
         "period_ends": None if state.period_ends is None else state.period_ends.isoformat(),
         "reward": state.task.reward,
         "dimensions": encode_contest_dimensions(state.dimensions),
-        "winner": _public_contest_winner(state) if decided else None,
+        "winner": winner,
         "decision": None if decision is None else DECISION_JSON.to_json(decision),
         "ranking": _public_contest_ranking(state) if decided else None,
         "events": [_view_public_contest_event(one) for one in events if isinstance(one, _PUBLIC_EVENTS)],
         "submissions": [_view_own_contest_submission(state, one) for one in own],
     }
-
-
-def is_contest_ranking_public(state: ContestState) -> bool:
-    """Whether the ranking may be seen by everybody: once it is made, or, where the first to pass wins, at the end."""
-    return state.phase in ("challenge_period", "challenged", "closed")
 
 
 def _view_public_contest_event(event: ContestEvent) -> Json:
@@ -324,12 +323,6 @@ def _view_own_contest_submission(state: ContestState, entry: ContestEntry) -> Js
     why = "it could not be scored" if unscored else entry.why or None
     given = entry.submission
     return {**seen, "at": given.at.isoformat(), "revises": given.revises, "why": why, "text": given.text}
-
-
-def _public_contest_winner(state: ContestState) -> Json | None:
-    if state.winner is None:
-        return None
-    return {"submission": state.winner, "author": state.entries[state.winner].submission.author}
 
 
 def _public_contest_ranking(state: ContestState) -> list[Json]:

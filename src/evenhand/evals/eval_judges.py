@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.assertions.assertion import Assertion
-from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.assertions.rule_inputs import AssertionFacts, AssertionMeasurement
 from evenhand.errors import EvalError, Fault, InputError
 from evenhand.evals.eval_schema import CASCADE_FIELDS, PASS_ON_BUDGET, PASS_ON_FIELDS
 from evenhand.evals.eval_scoring import EvalCompositeSettings

@@ -12,14 +12,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 from evenhand.files.methods import LIBRARY, load_library_data_file
-from evenhand.guards.injection_scores import (
-    InjectionSentenceScores,
-    classify_injection_word,
-    load_injection_signal_words,
-    load_injection_weights,
-    split_sentences,
-)
-from evenhand.guards.injection_text import (
+from evenhand.guards.guarded_text import (
     GuardedTextView,
     Place,
     decode_hidden_injection,
@@ -29,6 +22,13 @@ from evenhand.guards.injection_text import (
     restore_injection_words,
     reverse_guarded_text,
     rotate_injected_letters,
+)
+from evenhand.guards.injection_scores import (
+    InjectionSentenceScores,
+    classify_injection_word,
+    load_injection_signal_words,
+    load_injection_weights,
+    split_sentences,
 )
 from evenhand.model.sample import GuardFinding
 

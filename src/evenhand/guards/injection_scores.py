@@ -12,7 +12,7 @@ from math import inf
 from operator import attrgetter
 
 from evenhand.files.methods import LIBRARY, load_library_data_file
-from evenhand.guards.injection_text import GuardedTextView, Place, find_injection_signs
+from evenhand.guards.guarded_text import GuardedTextView, Place, find_injection_signs
 
 Feature = str | tuple[str, str]
 WordClasses = Mapping[str, tuple[str, ...]]
@@ -190,22 +190,14 @@ def list_injection_features(sentence: InjectionSentence) -> set[Feature]:
                 found.add(name)
                 found.update([(name, other) for other in near])
     plain = [place for place, word in enumerate(sentence.words) if word not in _PUNCTUATION]
-    # A single letter says nothing: it is a variable, a label or a line of a table.
-    found.update(
-        [
-            f"word {sentence.words[place]}"
-            for place in plain
-            if not _is_single_letter_of_injection(sentence.words[place])
-        ]
-    )
+    for word in (sentence.words[place] for place in plain):
+        # A single letter says nothing: it is a variable, a label or a line of a table.
+        if len(word) > 1 or not word.isascii() or word in ("a", "i"):
+            found.add(f"word {word}")
     if plain:
         found.update([f"first {name}" for name in classes[plain[0]] or ("other word",)])
     found.add(f"length {sum(len(plain) > length for length in _LENGTHS)}")
     return found
-
-
-def _is_single_letter_of_injection(word: str) -> bool:
-    return len(word) == 1 and word.isascii() and word not in ("a", "i")
 
 
 @lru_cache(maxsize=8192)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from evenhand.files.methods import load_library_data_file
-from evenhand.guards.patterns import PatternTable, read_guard_word_classes
+from evenhand.guards.guarded_text import PatternTable, read_guard_word_classes
 
 Span = tuple[int, int]
 

@@ -9,7 +9,6 @@ from itertools import combinations
 
 from evenhand.errors import Fault, JudgeError, suggest_known_word_in_error
 from evenhand.judging.answer_form import list_example_prompt_texts, list_judged_criteria
-from evenhand.judging.cascade import PriceLookup, judge_by_cascade
 from evenhand.judging.dialogues.listwise import ask_judge_pairwise
 from evenhand.judging.evidence import pick_severest_reply_suggestions
 from evenhand.judging.prompts import load_prompts
@@ -24,6 +23,7 @@ from evenhand.judging.results import (
     map_review_to_people,
     refuse_foreign_score_maps,
 )
+from evenhand.judging.second_judgments import PriceLookup, judge_by_cascade
 from evenhand.judging.single_judge import (
     DialogueDriver,
     JudgeOpinion,

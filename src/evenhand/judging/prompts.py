@@ -16,7 +16,7 @@ from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
-from evenhand.judging.reading.repeated_stretches import show_marks
+from evenhand.judging.reading.repeated_text import show_marks
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
 from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
 from evenhand.model.quick_init import set_slots_directly

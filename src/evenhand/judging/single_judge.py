@@ -15,9 +15,8 @@ from evenhand.errors import JudgeError, ModelError
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.dialogues.decisions import ask_judge_by_decisions
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, balance_orders_of_judges
-from evenhand.judging.dialogues.logprobs import ask_judge_by_logprobs
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
-from evenhand.judging.dialogues.yes_no_odds import ask_judge_by_odds
+from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.prompts import Dialogue, JudgeSetup, R, T, load_prompts
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
 from evenhand.judging.traces import show_trace_to_judge

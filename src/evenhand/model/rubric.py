@@ -52,7 +52,8 @@ class Rubric:
         faults = list(self._faults())
         if faults:
             raise RubricError(*faults)
-        leaves = {leaf.id: leaf for criterion in self.criteria for leaf in criterion.leaves()}
+        nodes = {criterion.id: criterion for criterion, _ in _walk_rubric_criteria(self.criteria)}
+        leaves = {id: criterion for id, criterion in nodes.items() if not criterion.children}
         gates = list(self.gates)
         for leaf in leaves.values():
             if leaf.required_min_score is not None:
@@ -62,7 +63,6 @@ class Rubric:
         whole = None
         if self.holistic:
             whole = self.method.holistic or Scale(min=self.method.scale.min, max=self.method.scale.max)
-        nodes = {criterion.id: criterion for criterion, _ in _walk_rubric_criteria(self.criteria)}
         parts = {"leaves": leaves, "_nodes": nodes, "all_gates": tuple(gates), "whole_scale": whole}
         for name, value in parts.items():
             object.__setattr__(self, name, value)

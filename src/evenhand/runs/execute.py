@@ -13,7 +13,7 @@ from typing import Literal
 
 from evenhand.assertions.assertion import Assertion, assertion_to_definition, check_assertion, list_outside_assertions
 from evenhand.assertions.custom import run_custom_assertion
-from evenhand.assertions.facts import AssertionFacts, AssertionMeasurement
+from evenhand.assertions.rule_inputs import AssertionFacts, AssertionMeasurement
 from evenhand.errors import BudgetError, CircuitOpenError, OutputError, RunLostError
 from evenhand.evals.eval_definition import RecheckedSamples
 from evenhand.evals.eval_judges import (

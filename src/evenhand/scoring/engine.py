@@ -26,8 +26,7 @@ def compute_answers_scorecard(rubric: Rubric, answers: Answers) -> Scorecard:
     if missing and isinstance(answers.holistic, Scored) and not case.values:
         unknown = find_unanswered_gate_steps(rubric.method.after_panel, case)
         return finish_scorecard(case, unknown, () if unknown else apply_holistic_score(case, answers.holistic))
-    if not missing and not case.values.keys() >= rubric.leaves.keys():
-        missing = find_unanswered_gate_steps(rubric.method.steps, case)
+    missing = missing or find_unanswered_gate_steps(rubric.method.steps, case)
     if missing:
         return fail_scorecard_without_layers(finish_scorecard(case, missing, ()), rubric)
     before, values = rubric.method.before_panel, case.values

@@ -87,8 +87,9 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
     missing = missing or find_unanswered_gate_steps(rubric.method.before_panel, case)
     if missing:
         reasons: dict[str, list[str]] = {}
-        for gap in missing:
-            reasons.setdefault(_explain_criterion_without_score(gap.missing), []).append(gap.criterion)
+        for gap in missing:  # A reviewer of the output was asked about each criterion.
+            reason = NOT_ANSWERED if gap.missing == NOT_ASKED else gap.missing
+            reasons.setdefault(reason.text, []).append(gap.criterion)
         why = "; ".join(f"{', '.join(ids)}: {reason}" for reason, ids in reasons.items())
         return ReviewerScore(
             judge=review.judge,
@@ -110,11 +111,6 @@ def _compute_review_scorecard(rubric: Rubric, review: Review, answers: Answers |
         remark=answers.remark,
         whole=answers.whole,
     )
-
-
-def _explain_criterion_without_score(missing: Missing) -> str:
-    """Why a criterion has no answer; a reviewer of the output was asked about each of them."""
-    return (NOT_ANSWERED if missing == NOT_ASKED else missing).text
 
 
 def _hold_normalised_scores_at_ceilings(

@@ -65,15 +65,11 @@ def not_worse(
         estimate=float(np.average(given, weights=counted)),
         low=low,
         level=level,
-        needed=_count_needed_for_margin_test(margin, span, alpha),
+        # So many differences of 0: a rarer loss of the whole span would go unseen by fewer.
+        needed=math.ceil(math.log(alpha) / math.log1p(-margin / span) - _ROUNDING),
         method="betting, one-sided",
         n=len(given),
     )
-
-
-def _count_needed_for_margin_test(margin: float, span: float, alpha: float) -> int:
-    """How many differences of 0 it takes: a rarer loss of the whole span would go unseen by fewer."""
-    return math.ceil(math.log(alpha) / math.log1p(-margin / span) - _ROUNDING)
 
 
 def _choose_bets_of_margin_test(n: int, margin: float, span: float, alpha: float) -> Floats:

@@ -21,7 +21,7 @@ from evenhand.stats.arrays import (
 )
 from evenhand.stats.differences import Difference, difference_of
 from evenhand.stats.distributions import student_quantile
-from evenhand.stats.means import LineMargins, MeanInterval, Powered, powered_mean
+from evenhand.stats.means import LineMargins, Powered, powered_mean
 
 LEAST_DRAWN = 30  # Of the rest: below, there is no interval unless the strong judge saw all of it.
 MARGINS = LineMargins(pile=3, leverage=0.5)  # Enough from so many on, and narrower than those for 20 labels.
@@ -213,12 +213,6 @@ def count_needed_draws(pilot: CascadeRows, samples: int, width: float, *, scale:
         middle = (low + high) // 2
         low, high = (low, middle) if spread * expect_unit_width(middle) <= wanted else (middle + 1, high)
     return low
-
-
-def strong_only_interval(strong: Floats, samples: int, *, scale: tuple[float, float]) -> MeanInterval:
-    """What a plain random sample of the strong judge's scores says of so many samples, without the cheap judge."""
-    known = [*strong.tolist(), *[None] * (samples - len(strong))]
-    return powered_mean(np.zeros(samples), known, scale=scale).labels_only
 
 
 def spread_chances(priorities: Numbers, count: int) -> Floats:

@@ -16,11 +16,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evenhand.calibrate.alignment import EXAMPLE_COUNTS, CandidateRubric
-from evenhand.calibrate.edit_proposals import (
+from evenhand.calibrate.alignment import (
+    EXAMPLE_COUNTS,
     LONGEST_CASE,
     MOST_CASES,
     MOST_PROPOSALS,
+    CandidateRubric,
     JudgedCase,
     ProposedEdits,
     ask_for_rubric_edits,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.calibrate.calibration import JudgeCalibration, hold_judges_against_people
-from evenhand.calibrate.human_scale import MapKnots
+from evenhand.calibrate.fitted_to_people import MapKnots
 from evenhand.calibrate.panel_recommendation import NoRecommendedPanel
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
 from evenhand.evals.eval_judges import write_eval_judge_maps

@@ -26,14 +26,20 @@ from evenhand.contest.events import (
 from evenhand.contest.feedback import build_submission_gate_feedback, view_submission
 from evenhand.contest.finish import explain_open_contest
 from evenhand.contest.intake import SubmissionSetAside
-from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects, rebuild_contest_state
-from evenhand.contest.panels import ContestMachinePanels, UnansweredError, UnreadableError
+from evenhand.contest.machine import (
+    apply_contest_event,
+    explain_refused_entries,
+    list_pending_contest_effects,
+    rebuild_contest_state,
+)
 from evenhand.contest.play import (
     ContestEventArrivals,
     ContestEventLog,
+    ContestMachinePanels,
     ContestProgress,
+    UnansweredError,
+    UnreadableError,
     advance_contest_phases,
-    explain_refused_contest_entries,
 )
 from evenhand.contest.record import encode_contest_dimensions
 from evenhand.contest.state import ContestState
@@ -274,7 +280,7 @@ def _load_finished_contest_for_user(store: Store, id: str, events: Sequence[Cont
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
     return {
         **kept,
-        "refused": merge_refusals_for_user(kept["refused"], explain_refused_contest_entries(events, late), state),
+        "refused": merge_refusals_for_user(kept["refused"], explain_refused_entries(events, late), state),
         "set_aside": set_aside_json_for_user(contest.set_aside),
         "spent_now": spending_to_json(Spending()),
     }

@@ -21,7 +21,7 @@ from evenhand.contest.events import (
     contest_event_json,
 )
 from evenhand.contest.machine import apply_contest_event, list_pending_contest_effects
-from evenhand.contest.panels import ContestMachinePanels, PanelQuestion, UnansweredError
+from evenhand.contest.play import ContestMachinePanels, PanelQuestion, UnansweredError
 from evenhand.contest.state import ContestState
 from evenhand.errors import RefusedError
 from evenhand.judging.results import JudgeCall, judge_dialogue_to_json

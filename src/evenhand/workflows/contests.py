@@ -20,8 +20,8 @@ from evenhand.contest.events import (
     contest_task_json,
 )
 from evenhand.contest.intake import SubmissionSetAside
-from evenhand.contest.machine import apply_contest_event, rebuild_contest_state
-from evenhand.contest.play import AppendedContestEvent, ContestEventLog, RefusedEntry, explain_refused_contest_entries
+from evenhand.contest.machine import RefusedEntry, apply_contest_event, explain_refused_entries, rebuild_contest_state
+from evenhand.contest.play import AppendedContestEvent, ContestEventLog
 from evenhand.contest.record import encode_contest_state
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Task, find_contest_author_fault, normalize_contest_author_name
@@ -124,7 +124,7 @@ class UserContestSession:
             "winner": log.state.winner,
             "ahead": last.isoformat() if last is not None and (ahead or last > clock) else None,
             "refused": merge_refusals_for_user(
-                earlier.get("refused", []), explain_refused_contest_entries(log.events, log.left_out), log.state
+                earlier.get("refused", []), explain_refused_entries(log.events, log.left_out), log.state
             ),
             "set_aside": set_aside_json_for_user(set_aside),
             "spent": {name: None if None in pair else sum(pair) for name, pair in pairs.items()},

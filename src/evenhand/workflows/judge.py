@@ -17,8 +17,8 @@ from evenhand.judging.judge import (
     refuse_judge_maps_of_other_rubrics,
 )
 from evenhand.judging.open_judge import find_judge_by_name
-from evenhand.judging.paraphrase_check import cut_flagged_sentences_for_judge, flag_judged_score_jumps
 from evenhand.judging.results import JudgedSample, Preferences
+from evenhand.judging.second_judgments import cut_flagged_sentences_for_judge, flag_judged_score_jumps
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample

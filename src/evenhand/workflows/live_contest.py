@@ -16,8 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evenhand.contest.events import ContestCreated
-from evenhand.contest.panels import ContestMachinePanels
-from evenhand.contest.play import ContestEventLog
+from evenhand.contest.play import ContestEventLog, ContestMachinePanels
 from evenhand.contest.record import RECEIVED, list_contest_changes, view_contest_record
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission, Task, normalize_contest_author_name

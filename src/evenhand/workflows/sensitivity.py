@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from evenhand.compare.sensitivity import encode_compared_weight_sensitivity, measure_sensitivity
-from evenhand.compare.sensitivity_result import Sensitivity
+from evenhand.compare.sensitivity import measure_sensitivity
+from evenhand.compare.sensitivity_result import Sensitivity, encode_compared_weight_sensitivity
 from evenhand.errors import InputError
 from evenhand.evals.eval_scoring import SAMPLE_RUBRIC_PREFIX
 from evenhand.runs.columns import load_run_columns

@@ -25,13 +25,11 @@ from evenhand.calibrate.trust import (
     add_scores_to_labelled_outputs,
     hold_directions_against_people,
     hold_gate_against_people,
-    require_trust_limit,
-)
-from evenhand.calibrate.trust_phrases import (
     list_gate_error_lines,
     phrase_trust_answer,
     phrase_trust_in_direction,
     phrase_trust_next_step,
+    require_trust_limit,
 )
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any
 
-from evenhand.compare.weight_changes import WeightMap, map_variant_wins_over_weights
+from evenhand.compare.sensitivity import WeightMap, map_variant_wins_over_weights
 from evenhand.compare.weighted_scores import ComparedWeightedScores, weigh_compared_criteria
 from evenhand.compare.what_if import WhatIf, WhatIfColumns, compare_what_if, prepare_what_if_comparison
 from evenhand.errors import Fault, InputError

@@ -21,13 +21,13 @@ from evenhand.calibrate.audits.findings import (
     measured_audit_finding,
     unknown_calibration_finding,
 )
-from evenhand.calibrate.audits.judge_agreement import (
+from evenhand.calibrate.audits.judge_bias import audit_judge_biases
+from evenhand.calibrate.audits.judge_habits import (
     WITH_OTHERS,
     audit_judge_agreements,
+    audit_scale_use,
     measure_audited_judge_correlation,
 )
-from evenhand.calibrate.audits.judge_bias import audit_judge_biases
-from evenhand.calibrate.audits.scale_use import audit_scale_use
 from evenhand.calibrate.jackknife import (
     LOG_TRANSFORM,
     Floats,

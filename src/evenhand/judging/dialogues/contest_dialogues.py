@@ -143,15 +143,9 @@ def _tell_judge_rubric_fault(entries: list[Mapping[str, object]]) -> str:
     if len({entry["id"] for entry in entries}) < len(entries):
         return "the id … is used twice"
     weights = [entry["weight"] for entry in entries]
-    return (
-        "the weights sum to …, not 1"
-        if all(map(_is_reply_weight_above_0, weights))
-        else "weight must be above 0, got …"
-    )
-
-
-def _is_reply_weight_above_0(weight: object) -> bool:
-    return isinstance(weight, (int, Decimal)) and weight > 0
+    if all(isinstance(weight, (int, Decimal)) and weight > 0 for weight in weights):
+        return "the weights sum to …, not 1"
+    return "weight must be above 0, got …"
 
 
 def _build_rubric_from_reply(entries: list[Mapping[str, object]], method: Method, prompts: JudgePrompts) -> Rubric:

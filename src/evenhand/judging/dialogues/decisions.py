@@ -17,9 +17,8 @@ from evenhand.judging.answer_form import (
     tag_sample_for_judge,
     word_judge_question,
 )
-from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
-from evenhand.judging.dialogues.yes_no_odds import read_yes_leaning_of_reply
+from evenhand.judging.dialogues.token_odds import MOST_TOKENS_SHOWN, read_yes_leaning_of_reply
 from evenhand.judging.fence import MaterialPiece
 from evenhand.judging.prompts import (
     Dialogue,

@@ -16,7 +16,6 @@ from evenhand.judging.answer_form import TEXT_SCHEMA, AnswerSchema, build_reply_
 from evenhand.judging.fence import MaterialPiece, neutralize_untrusted_prompt_text
 from evenhand.judging.prompts import (
     Dialogue,
-    JudgePrompts,
     JudgeQuestion,
     JudgeReplyReading,
     JudgeSetup,
@@ -90,7 +89,9 @@ def ask_model_for_rubric(
 
     `method` is one of criteria on 1 to 10 whose weights sum to 1, with red flags.
     """
-    prompts = _add_draft_prompt(manner.prompts)
+    # A draft is asked for in English, by a text that is no part of a set of one's own.
+    draft = read_text_file(_DRAFT_PROMPT, _LARGEST_PROMPT, InputError)
+    prompts = replace(manner.prompts, texts={**manner.prompts.texts, "draft": draft})
     bounds = {"least": str(LEAST_CRITERIA), "most": str(MOST_CRITERIA), "flags": str(MOST_FLAGS)}
     halves = prompts.fill("draft", **bounds, form=_build_draft_reply_form())
     outline = PromptOutline(halves=halves, ids=(DRAFT_KEY,), schema=DRAFT_SCHEMA)
@@ -122,13 +123,6 @@ def list_draft_material(task: str, examples: Sequence[DraftExample]) -> list[Mat
         if one.why:
             pieces.append((f"Why example {number} is {kind}", f"why-{number}", one.why))
     return pieces
-
-
-def _add_draft_prompt(prompts: JudgePrompts) -> JudgePrompts:
-    """The same texts and the one for drafts, which is asked in English and is no part of a set of one's own."""
-    return replace(
-        prompts, texts={**prompts.texts, "draft": read_text_file(_DRAFT_PROMPT, _LARGEST_PROMPT, InputError)}
-    )
 
 
 def _build_draft_reply_form() -> str:

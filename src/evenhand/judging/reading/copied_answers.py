@@ -11,7 +11,6 @@ from functools import cached_property
 from itertools import chain, islice
 
 from evenhand.files.parsing import DuplicateKeyJsonObject
-from evenhand.judging.reading.added_remarks import MaterialWords, spell_number, spell_whole, split_at_cuts
 from evenhand.judging.reading.json_answers import (
     EVIDENCE_KEYS,
     HOLDER_KEYS,
@@ -20,6 +19,7 @@ from evenhand.judging.reading.json_answers import (
     SCORE_KEYS,
     SUBJECT_KEYS,
 )
+from evenhand.judging.reading.other_answers import MaterialWords, spell_number, spell_whole, split_at_cuts
 from evenhand.judging.reading.reply_text import (
     LEAST_LETTERS,
     MOST_ESCAPED,

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from evenhand.judging.reading.copied_answers import COPIED, ComparedValue, PlantedReplyAnswers, read_given_answers
-from evenhand.judging.reading.copied_lines import ReadAnswers, find_doubtful_lines, find_reply_answered_otherwise
 from evenhand.judging.reading.json_answers import cut_values_under_foreign_keys, squeeze_quotation_in_reply
 from evenhand.judging.reading.quotation_signs import (
     QUOTATION_SIGNS,
@@ -26,21 +25,22 @@ from evenhand.judging.reading.quotation_signs import (
     is_quotation_left_open,
     is_quotation_of_judge,
 )
-from evenhand.judging.reading.repeated_stretches import (
+from evenhand.judging.reading.repeated_text import (
     GONE,
+    ReadAnswers,
     RepeatedStretch,
+    WordPairs,
     cut_reply_stretches,
     drop_marks_of_ours,
     drop_reply_stretches_inside_values,
-    list_disowned_reply_values,
-    mark_reply_value,
-    show_marks,
-)
-from evenhand.judging.reading.repeated_words import (
-    WordPairs,
+    find_doubtful_lines,
+    find_reply_answered_otherwise,
     find_words_repeated_in_reply,
     holds_reply_answer,
     index_judged_word_pairs,
+    list_disowned_reply_values,
+    mark_reply_value,
+    show_marks,
     split_reply_words,
 )
 from evenhand.judging.reading.reply_text import (

@@ -59,7 +59,8 @@ def read_reply_answers(text: str, wanted: Sequence[WantedReplyAnswer]) -> ReplyA
         (value, answers) for value in values[-MOST_VALUES:] if (answers := read_json_reply_answers(value.data, wanted))
     ]
     complete = [(value, answers) for value, answers in readings if value.complete]
-    cut = values[-1] if values and _does_reply_break_off_in_object(text, values[-1]) else None
+    last = values[-1] if values else None
+    cut = last if last and not last.complete and last.end == len(text) and isinstance(last.data, dict) else None
     if complete:
         value, answers = complete[-1]
         if cut is None or cut.start < value.end:
@@ -75,10 +76,6 @@ def read_reply_answers(text: str, wanted: Sequence[WantedReplyAnswer]) -> ReplyA
     if cut is not None:
         return ReplyAnswers({id: ReadAnswer(CUT_IN_ANSWER) for id in said})
     return ReplyAnswers(_hold_reply_against_broken(said, text, wanted))
-
-
-def _does_reply_break_off_in_object(text: str, last: ReplyValue) -> bool:
-    return not last.complete and last.end == len(text) and isinstance(last.data, dict)
 
 
 def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:

@@ -1,4 +1,4 @@
-"""Scores from yes/no odds: one question of one token at a time, against a threshold calibrated on known questions."""
+"""Scores from the odds of tokens: how likely each answer was, or yes against no, one criterion at a time."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from statistics import fmean
 
 from evenhand.judging.answer_form import (
     CANNOT_ASSESS,
+    format_criteria_prompt,
+    format_scale_prompt,
     list_judged_criteria,
     list_questions_for_judge,
     tag_sample_for_judge,
     word_judge_question,
 )
-from evenhand.judging.dialogues.logprobs import MOST_TOKENS_SHOWN
-from evenhand.judging.dialogues.pointwise import build_review_from_judgments
+from evenhand.judging.dialogues.pointwise import (
+    average_repeated_judgments,
+    build_review_from_judgments,
+    vary_repeated_judge_settings,
+)
 from evenhand.judging.fence import MaterialPiece
 from evenhand.judging.prompts import (
     Dialogue,
@@ -28,23 +33,163 @@ from evenhand.judging.prompts import (
     compose_judge_request,
     explain_silent_judge,
 )
+from evenhand.judging.reading.quoted_material import read_own_score_in_reply
+from evenhand.judging.reading.reply_reader import read_reply_score
+from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking_from_reply
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Anchor, Criterion, Missing, Scored
+from evenhand.model.scale import Anchor, Criterion, Missing, Scale, Scored
 from evenhand.model.scorecard import Answers, AnswerSpread, Judgment
-from evenhand.models.requests import NoReply, Reply, Request
+from evenhand.models.requests import NoReply, Reply, Request, TokenLogprobs
 from evenhand.wording import format_fraction
 
+MOST_TOKENS_SHOWN = 20
+LEAST_MASS = 0.5  # Below it the likely tokens are mostly not answers, and say little about one.
+_LEVELS = 21  # A scale with more levels than a server shows tokens has no mean to speak of.
 
-@dataclass(frozen=True, slots=True)
-class _OddsAnswer:
-    """A score, what it rests on, and how sure it is."""
 
-    score: Scored | Missing
-    reason: str = ""
-    sd: float | None = None
+def ask_judge_by_logprobs(
+    rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup, *, replies: int
+) -> Dialogue[OutputReview]:
+    """Ask each criterion by itself and read the probabilities of the score's tokens.
+
+    Where the server gives none, or they cannot be told apart, that criterion is asked so many times instead.
+    """
+    criteria = list_questions_for_judge(rubric)
+    shown = (sample.input, sample.context, sample.reference, sample.outputs[output])
+    answers = yield tuple(_build_judge_logprobs_prompt(rubric, one, sample, output, manner) for one in criteria)
+    judgments: dict[int, Judgment] = {}
+    for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
+        found = _read_reply_score_from_logprobs(criterion, reply, manner, shown)
+        if found is not None:
+            judgments[place] = _build_logprobs_judgment(manner, output, criterion, found, reply)
+    rest = [place for place in range(len(criteria)) if place not in judgments]
+    if rest:
+        again = yield tuple(
+            _build_judge_logprobs_prompt(rubric, criteria[place], sample, output, manner, repeat)
+            for place in rest
+            for repeat in range(1, replies + 1)
+        )
+        for number, place in enumerate(rest):
+            one, own = criteria[place], again[number * replies : (number + 1) * replies]
+            judgments[place] = average_repeated_judgments(
+                [
+                    _build_logprobs_judgment(manner, output, one, _read_sampled_reply_score(one, reply, shown), reply)
+                    for reply in own
+                ]
+            )
+    return _review_by_odds(rubric, sample, output, [judgments[place] for place in range(len(criteria))])
+
+
+def _review_by_odds(rubric: Rubric, sample: Sample, output: str, told: Sequence[Judgment]) -> OutputReview:
+    scores = {one.criterion: one.score for one in told[: len(list_judged_criteria(rubric))]}
+    blank = OutputReview(answers=Answers(id=output, scores=scores, author=sample.authors.get(output)), judgments=())
+    return build_review_from_judgments(rubric, blank, told)
+
+
+def read_reply_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line: str) -> dict[Fraction, float] | None:
+    """How likely each answer on the scale was, at the place after the last `line`; None where that is not told."""
+    place = _find_reply_score_token(places, line)
+    if place is None or not (scale.integers or scale.yes_no) or scale.max - scale.min >= _LEVELS:
+        return None
+    words = {str(level): Fraction(level) for level in range(int(scale.min), int(scale.max) + 1)}
+    if scale.yes_no:
+        words = {"yes": Fraction(1), "no": Fraction(0), "是": Fraction(1), "否": Fraction(0)}
+    tokens: dict[str, float] = {}
+    for spelt, logprob in place.likely:
+        token = spelt.strip().strip("*\"'").lower()
+        tokens[token] = tokens.get(token, 0.0) + math.exp(min(logprob, 0.0))
+    found: dict[Fraction, float] = {}
+    for token in (one for one in tokens if one in words):
+        # "1" may be the first half of "10": only a tokenizer that is seen to write it whole tells them apart.
+        longer = [word for word in words if word != token and word.startswith(token)]
+        if longer and not any(word in tokens for word in longer):
+            return None
+        found[words[token]] = found.get(words[token], 0.0) + tokens[token]
+    return found if sum(found.values()) >= LEAST_MASS else None
+
+
+def _read_reply_score_from_logprobs(
+    criterion: Criterion, reply: Reply | NoReply, manner: JudgeSetup, shown: Sequence[str]
+) -> Missing | tuple[Scored, AnswerSpread] | None:
+    """The mean over the likely answers, where the reply itself says one of them and was not cut off."""
+    if isinstance(reply, NoReply):
+        return explain_silent_judge(reply)
+    scale = criterion.scale
+    if not reply.places or reply.stop == "length":
+        return None
+    found = read_reply_score_chances(scale, reply.places, manner.prompts.say("score"))
+    said = read_own_score_in_reply(
+        reply.text, shown, criterion.id, lambda text: read_reply_score(text, scale, criterion.id)
+    )
+    if not found or not isinstance(said, Scored) or said.value not in found:
+        return None
+    mass = sum(found.values())
+    mean = sum(float(value) * chance for value, chance in found.items()) / mass
+    variance = sum((float(value) - mean) ** 2 * chance for value, chance in found.items()) / mass
+    exactly = Fraction(f"{min(max(mean, float(scale.min)), float(scale.max)):.6f}")
+    return Scored(exactly), AnswerSpread(n=1, sd=math.sqrt(variance), how="logprobs")
+
+
+def _find_reply_score_token(places: Sequence[TokenLogprobs], line: str) -> TokenLogprobs | None:
+    """The place of the answer's first token: the first with something to read after the last "Score:"."""
+    text, ends = "", []
+    for place in places:
+        text += place.token
+        ends.append(len(text))
+    starts = [found.end() for found in re.finditer(rf"{re.escape(line)}[\s*\"']*[:：]", text, re.IGNORECASE)]
+    if not starts:
+        return None
+    after = [place for place, end in zip(places, ends, strict=True) if end > starts[-1]]
+    return next((place for place in after if place.token.strip().strip("*\"'")), None)
+
+
+def _build_judge_logprobs_prompt(
+    rubric: Rubric, criterion: Criterion, sample: Sample, output: str, manner: JudgeSetup, repeat: int = 0
+) -> Request:
+    prompts = manner.prompts
+    form = f"{prompts.say('score')}: <{format_scale_prompt(criterion.scale, prompts)} | {prompts.say('cannot')}>"
+    halves = prompts.fill("sampled", criteria=format_criteria_prompt([criterion], prompts), form=form)
+    settings = replace(manner.settings, top_logprobs=MOST_TOKENS_SHOWN)
+    if repeat:
+        settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
+    pieces = _list_judged_pieces(rubric, sample, output, prompts)
+    outline = PromptOutline(halves=halves, ids=(criterion.id,))
+    return compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
+
+
+def _list_judged_pieces(rubric: Rubric, sample: Sample, output: str, prompts: JudgePrompts) -> list[MaterialPiece]:
+    trace = label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
+    text = sample.outputs[output]
+    return [*tag_sample_for_judge(rubric, sample, prompts), *trace, (prompts.say("output"), "output", text)]
+
+
+def _read_sampled_reply_score(criterion: Criterion, reply: Reply | NoReply, shown: Sequence[str]) -> Scored | Missing:
+    if isinstance(reply, NoReply):
+        return explain_silent_judge(reply)
+    id, scale = criterion.id, criterion.scale
+    score = read_own_score_in_reply(reply.text, shown, id, lambda text: read_reply_score(text, scale, id))
+    if isinstance(score, Missing) and (refused := find_judge_refusal(reply.text)):
+        return Missing("abstained", refused)
+    return score
+
+
+def _build_logprobs_judgment(
+    manner: JudgeSetup,
+    output: str,
+    criterion: Criterion,
+    score: Scored | Missing | tuple[Scored, AnswerSpread],
+    reply: Reply | NoReply,
+) -> Judgment:
+    plain, spread = score if isinstance(score, tuple) else (score, None)
+    reason = strip_thinking_from_reply(reply.text).strip() if isinstance(reply, Reply) else ""
+    if isinstance(plain, Scored):
+        plain = replace(plain, why=reason)
+    return Judgment(
+        judge=manner.judge, output=output, criterion=criterion.id, score=plain, reason=reason, spread=spread
+    )
 
 
 def ask_judge_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup) -> Dialogue[OutputReview]:
@@ -55,9 +200,7 @@ def ask_judge_by_odds(rubric: Rubric, sample: Sample, output: str, manner: Judge
     criteria, prompts = list_questions_for_judge(rubric), manner.prompts
     asked = [_list_yes_no_judge_questions(criterion, prompts) for criterion in criteria]
     known = load_known_judge_questions(prompts) if any(asked) else ()
-    pieces = tag_sample_for_judge(rubric, sample, prompts)
-    pieces += label_trace_for_prompt(rubric, sample.traces.get(output), prompts)
-    pieces.append((prompts.say("output"), "output", sample.outputs[output]))
+    pieces = _list_judged_pieces(rubric, sample, output, prompts)
     requests = [
         _build_judge_odds_prompt(
             prompts.fill("odds-met", asks=one.asks)[0], [(prompts.say("output"), "output", one.text)], manner
@@ -73,20 +216,14 @@ def ask_judge_by_odds(rubric: Rubric, sample: Sample, output: str, manner: Judge
     rule = find_yes_no_reply_rule([one.answer for one in known], leanings[: len(known)])
     told, rest = [], iter(leanings[len(known) :])
     for criterion, questions in zip(criteria, asked, strict=True):
-        answered = _judge_criterion_by_odds(criterion, [next(rest) for _ in questions], rule)
+        score, spread = _judge_criterion_by_odds(criterion, [next(rest) for _ in questions], rule)
+        reason = score.why if isinstance(score, Scored) else ""
         told.append(
             Judgment(
-                judge=manner.judge,
-                output=output,
-                criterion=criterion.id,
-                score=answered.score,
-                reason=answered.reason,
-                spread=None if answered.sd is None else AnswerSpread(n=1, sd=answered.sd, how="logprobs"),
+                judge=manner.judge, output=output, criterion=criterion.id, score=score, reason=reason, spread=spread
             )
         )
-    scores = {one.criterion: one.score for one in told[: len(list_judged_criteria(rubric))]}
-    blank = OutputReview(answers=Answers(id=output, scores=scores, author=sample.authors.get(output)), judgments=())
-    return build_review_from_judgments(rubric, blank, told)
+    return _review_by_odds(rubric, sample, output, told)
 
 
 def _list_yes_no_judge_questions(criterion: Criterion, prompts: JudgePrompts) -> list[str]:
@@ -113,28 +250,32 @@ def _build_judge_odds_prompt(question: str, pieces: Sequence[MaterialPiece], man
 
 def _judge_criterion_by_odds(
     criterion: Criterion, leanings: Sequence[float | Missing], rule: YesNoReplyRule | str
-) -> _OddsAnswer:
+) -> tuple[Scored | Missing, AnswerSpread | None]:
+    """The score, which says what it rests on, and how sure it is."""
     missing = next((one for one in leanings if isinstance(one, Missing)), None)
     if missing is not None:
-        return _OddsAnswer(missing)
+        return missing, None
     heard = [one for one in leanings if not isinstance(one, Missing)]
     if not heard:
         why = "a scale without anchors at two levels or more has nothing to ask by"
-        return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {why}"))
+        return Missing("abstained", f"{CANNOT_ASSESS}: {why}"), None
     if isinstance(rule, str):
-        return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {rule}"))
+        return Missing("abstained", f"{CANNOT_ASSESS}: {rule}"), None
     first = heard[0]
     told = f"{_explain_yes_reply_odds(first)} (log-odds {first:+.2f}; {_explain_yes_no_reply_rule(rule)})"
     if all(map(rule.undecided, heard)):
-        return _OddsAnswer(Missing("abstained", f"{CANNOT_ASSESS}: {told}: too near to call"))
+        return Missing("abstained", f"{CANNOT_ASSESS}: {told}: too near to call"), None
     if not criterion.scale.yes_no:
         return _judge_anchor_by_odds(criterion, heard, rule)
     chance, yes = rule.chance_of_yes_reply(first), first > rule.threshold
     reason = f"{'yes' if yes else 'no'}: {told}"
-    return _OddsAnswer(Scored(Fraction(int(yes)), why=reason), reason, math.sqrt(chance * (1 - chance)))
+    spread = AnswerSpread(n=1, sd=math.sqrt(chance * (1 - chance)), how="logprobs")
+    return Scored(Fraction(int(yes)), why=reason), spread
 
 
-def _judge_anchor_by_odds(criterion: Criterion, leanings: Sequence[float], rule: YesNoReplyRule) -> _OddsAnswer:
+def _judge_anchor_by_odds(
+    criterion: Criterion, leanings: Sequence[float], rule: YesNoReplyRule
+) -> tuple[Scored, AnswerSpread]:
     """The mean over the middles of the anchors, each as likely as the questions leave it."""
     levels = _list_anchors_to_ask_judge(criterion)
     reached = [1.0, *pool_judge_odds([rule.chance_of_yes_reply(one) for one in leanings]), 0.0]
@@ -152,7 +293,7 @@ def _judge_anchor_by_odds(criterion: Criterion, leanings: Sequence[float], rule:
         for level, one in zip(levels[1:], leanings, strict=True)
     ]
     reason = f"{'; '.join(said)} ({_explain_yes_no_reply_rule(rule)})"
-    return _OddsAnswer(Scored(value, band, reason), reason, sd)
+    return Scored(value, band, reason), AnswerSpread(n=1, sd=sd, how="logprobs")
 
 
 def pool_judge_odds(chances: Sequence[float]) -> list[float]:
@@ -182,7 +323,7 @@ def _explain_yes_reply_odds(leaning: float) -> str:
 
 YES = frozenset({"yes", "是", "是的"})
 NO = frozenset({"no", "否", "不", "不是"})
-LEAST_MASS = 0.2  # Of all chances, those of yes and no together: below it the model did not answer the question.
+LEAST_YES_NO_MASS = 0.2  # Of all chances, those of yes and no together: below it the model did not answer the question.
 LEAST_ORDERED = 0.8  # Of all pairs of a known yes and a known no; whoever guesses gets there once in fifty times.
 BAND = 0.1  # Of half the distance between known yeses and known noes: as near to the threshold nothing is decided.
 NOISE = 0.2  # At least so near: a question gets as much more or less after other questions than as the first one.
@@ -231,7 +372,7 @@ def read_yes_leaning_of_reply(reply: Reply | NoReply) -> float | Missing:
         return Missing("unreadable", "the reply does not say how likely its words were")
     likely = [(_strip_reply_token_marks(token), math.exp(min(logprob, 0.0))) for token, logprob in place.likely]
     yes, no = (sum(chance for token, chance in likely if token in words) for words in (YES, NO))
-    if yes + no < LEAST_MASS:
+    if yes + no < LEAST_YES_NO_MASS:
         said = f"{place.token.strip()[:40]!r} where yes or no was asked for ({yes + no:.0%} of the chances)"
         return Missing("unreadable", said)
     # A word that is not among those shown is at most as likely as the last of them.

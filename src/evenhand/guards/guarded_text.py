@@ -1,4 +1,6 @@
-"""Text as the injection guard reads it: look-alikes as the letters they imitate, split words whole, codes undone."""
+"""Text as guards read it: look-alikes as the letters they imitate, split words whole, codes undone; and patterns as
+data.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain, pairwise
+from typing import Any
 from urllib.parse import unquote
 
 from evenhand.files.lookalikes import fold_lookalike_letters, trace_lookalike_letters
@@ -293,3 +296,34 @@ _LONG_RUN = re.compile(
 _HEX_PAIRS = re.compile(
     r"[2-7](?<![0-9A-Za-wyz].)[0-9a-fA-F][\s,:]{1,2}(?:(?:0x)?[0-9a-fA-F]{2}[\s,:]{1,2}){6,}(?:0x)?[0-9a-fA-F]{2}"
 )
+
+
+_NAME = re.compile(r"\{([a-z_]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTable:
+    """Patterns by name. Each is compiled at its first lookup: all of them at once would take most of a second."""
+
+    entries: Mapping[str, Mapping[str, Any]]
+    words: Mapping[str, str]  # What {name} stands for in the patterns.
+    _compiled: dict[str, re.Pattern[str]] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> re.Pattern[str]:
+        if name not in self._compiled:
+            self._compiled[name] = re.compile(fill_in_guard_words(self.entries[name]["pattern"], self.words))
+        return self._compiled[name]
+
+
+def read_guard_word_classes(entries: Mapping[str, Any]) -> dict[str, str]:
+    """Named words as patterns; a class may name those above it."""
+    words: dict[str, str] = {}
+    for name, entry in entries.items():
+        listed = entry["list"].replace(", ", "|") if "list" in entry else entry["pattern"]
+        words[name] = fill_in_guard_words(listed, words)
+    return words
+
+
+def fill_in_guard_words(pattern: str, words: Mapping[str, str]) -> str:
+    """A pattern on one line, with each {name} replaced by the words of that name."""
+    return _NAME.sub(lambda found: words[found[1]], pattern.replace("\n", ""))
