@@ -145,6 +145,7 @@ class Watched:
         for number, sample in enumerate(self._source):
             if number % 100 == 99:
                 self.tasks = max(self.tasks, len(asyncio.all_tasks()))
+                gc.collect()  # What other tests left behind is not alive.
                 self.samples = max(self.samples, sum(isinstance(one, EvalSample) for one in gc.get_objects()))
             yield sample
 

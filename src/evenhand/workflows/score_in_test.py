@@ -130,10 +130,14 @@ class WorkflowMemoryRecorder:
 
     def put_row(self, kind: str, row: Row, _texts: Iterable[str] = ()) -> Awaitable[None]:
         """Note a row."""
-        self.rows[kind].append(row)
+        self.leave_row(kind, row)
         done = asyncio.get_running_loop().create_future()
         done.set_result(None)
         return done
+
+    def leave_row(self, kind: str, row: Row) -> None:
+        """Note a row that nobody waits for."""
+        self.rows[kind].append(row)
 
     def find_cached_replies(self, keys: Sequence[str], *, run: str | None = None) -> dict[str, Row]:
         """The replies to calls that were made about this output already."""
