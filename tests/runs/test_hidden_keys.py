@@ -38,6 +38,8 @@ FORMS: dict[str, Callable[[str], str]] = {
     "base64 in a text": lambda key: base64.b64encode(f"xy{key}!".encode()).decode(),
     "base64 for addresses": lambda key: base64.urlsafe_b64encode(f">>{key}??".encode()).decode(),
     "base64 reversed": lambda key: base64.b64encode(key[::-1].encode()).decode(),
+    "reversed base64": lambda key: base64.b64encode(f"user:{key}".encode()).decode()[::-1],
+    "reversed hexadecimal": lambda key: key.encode().hex()[::-1],
     "hexadecimal": lambda key: key.encode().hex(),
     "percent": lambda key: quote(key, safe=""),
     "percent, every letter": lambda key: "".join(f"%{byte:02x}" for byte in key.encode()),

@@ -268,12 +268,13 @@ def _replace_api_key_places(text: str, spans: list[tuple[int, int]], hidden: str
 def _list_api_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
     written = [text for key in keys for text in _list_api_key_texts(key)]
     both = [text for key in written for text in (key, key[::-1])]
-    letters = {form for text in both for form in _iterate_api_key_spellings(text) if len(form) >= _SHORTEST}
+    spelt = {form for text in both for form in _iterate_api_key_spellings(text) if len(form) >= _SHORTEST}
+    letters = spelt | {form[::-1] for form in spelt}  # Reversed after it was encoded.
     # Where its letters are apart, a backslash of the key itself is no escape of the next one.
     read = {_DECODED.read(one) for form in letters for one in (form, form.replace("\\", ""))}
     decoded = letters | {form for form in read if len(form) >= _SHORTEST}
     in_hex = {text.encode().hex() for text in both if len(text) >= _SHORTEST}
-    return _KeySpellings(tuple(letters), tuple(decoded), tuple(in_hex))
+    return _KeySpellings(tuple(letters), tuple(decoded), tuple(in_hex | {form[::-1] for form in in_hex}))
 
 
 def _list_api_key_texts(key: str) -> set[str]:
