@@ -19,6 +19,7 @@ from evenhand.models.connections import Connections
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
 from evenhand.testing.fakes import FakeServer
+from evenhand.workflows.contest import Contest, run_contest
 from evenhand.workflows.contest_files import load_user_task_to_send
 from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest
 from evenhand.workflows.contests import load_contest, open_contest_log_for_user
@@ -148,6 +149,23 @@ def test_one_player_at_a_time(store: Store) -> None:
 
     assert sum(one is not None for one in played) == 1
     assert asked == {"gate": 1, "individual": 1}
+
+
+def test_files_do_not_play_what_takes_submissions_over_http(store: Store) -> None:
+    """They would close it without what was sent in, and release its payment with nobody told."""
+
+    async def run_from_files(terms: Task) -> None:
+        async with Connections({}, limits=QUICK) as connections:
+            await run_contest(Contest(task=terms, submissions=(), until=NOON), connections=connections, store=store)
+
+    with server() as judge:
+        contest = create(store, terms(judge), ContestHooks(payment="https://pay.example/hook"))
+        submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        with pytest.raises(ContestError, match="is played by a service"):
+            asyncio.run(run_from_files(terms(judge)))
+        [played] = play(store, contest)
+
+    assert [one["status"] for one in played.record["submissions"]] == ["gate_passed"]
 
 
 def test_what_comes_while_it_is_played_is_due_afterwards(store: Store, clock: Clock) -> None:

@@ -223,6 +223,9 @@ def _find_contest_for_user(
 ) -> tuple[Row | None, bool]:
     """The row to go on with, where there is one, and whether this is a rehearsal."""
     row = find_user_contest_to_resume(store, contest.task, how, contest.again)
+    if row is not None and row["hooks"] is not None and row["state"] != "finished":
+        what = f"contest {row['id']} takes submissions over HTTP, and is played by a service"
+        raise ContestError(Fault(what, "evenhand serve plays it; --again NAME begins another one, from files"))
     if not contest.runs_ahead(datetime.now(UTC)) or (row is not None and row["state"] == "finished"):
         return row, False
     if row is not None:
