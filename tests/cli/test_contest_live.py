@@ -21,7 +21,7 @@ from evenhand.contest.read_task import load_task
 from evenhand.errors import ServiceError
 from evenhand.models.connections import Connections
 from evenhand.store.store import Store
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from evenhand.workflows.contest_receiving import submit_to_contest
 from evenhand.workflows.live_contest import create_live_contest
 from evenhand.workflows.tokens import TokenRole, create_service_token

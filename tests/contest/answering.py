@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 
 Json = dict[str, Any]
 SCORE = re.compile(r"worth (\d+)")

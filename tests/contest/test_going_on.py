@@ -20,7 +20,7 @@ from evenhand.models.openai_format import build_request_body
 from evenhand.models.requests import Request
 from evenhand.models.server_answers import AcceptedParameters
 from evenhand.store.store import Store
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from evenhand.workflows.contests import (
     UserContestSession,
     build_user_contest_key,

@@ -20,7 +20,7 @@ from evenhand.contest.task import Challenge
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.requests import Reply, Request
 from evenhand.store.store import Store
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from evenhand.workflows.contest import check_submission, generate_dimensions
 from evenhand.workflows.contests import load_contest_record_for_user
 from tests.contest import building

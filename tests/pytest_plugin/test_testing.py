@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evenhand import InputError, JudgedSample, Rubric, judge, score
 from evenhand.model.sample import ToolCall
 from evenhand.model.scale import Missing
-from evenhand.testing.fakes import FakeServer, answers, made, rubric, sample, scripted_judge
+from evenhand.testing import FakeServer, answers, made, rubric, sample, scripted_judge
 
 SKILL = rubric(method="judge-skill")
 COUNCIL = rubric(method="council")

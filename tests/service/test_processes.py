@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from evenhand.store.store import Store
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from tests.contest.answering import answer
 from tests.service.chaos.contests import DIMENSIONS
 from tests.service.serving import ServingProcess, serve_in_process, wait_until

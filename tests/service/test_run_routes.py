@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from evenhand import run_sync
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from evenhand.workflows.align import align_run, encode_alignment
 from evenhand.workflows.compare import CompareTerms, compare_runs
 from evenhand.workflows.labels import choose_labels, next_labels_to_json

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from tests.contest.answering import server
 from tests.service.serving import Served, wait_until
 from tests.service.test_callers import BODIES

@@ -16,8 +16,7 @@ from pyarrow import parquet  # type: ignore[import-untyped]
 
 from evenhand.guards.personal_data import build_personal_text_mask, mask_personal_result
 from evenhand.store.store import Store
-from evenhand.testing import FakeServer
-from evenhand.testing.fakes import FakeServerJson
+from evenhand.testing import FakeServer, FakeServerJson
 from tests.cli.command import evenhand
 from tests.warm.processes import run, started, wait_until
 

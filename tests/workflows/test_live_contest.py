@@ -18,7 +18,7 @@ from evenhand.contest.task import ContestMode
 from evenhand.models.connections import Connections
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from evenhand.workflows.contest import Contest, run_contest
 from evenhand.workflows.contest_files import load_user_task_to_send
 from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest

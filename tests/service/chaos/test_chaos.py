@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from evenhand.store.store import Store
-from evenhand.testing.fakes import FakeServer
+from evenhand.testing import FakeServer
 from evenhand.workflows.contests import open_contest_log_for_user
 from tests.contest.answering import answer
 from tests.service.chaos.contests import (

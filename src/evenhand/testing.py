@@ -1,4 +1,4 @@
-"""Valid objects by default, and a judge and a server without a model that stand behind the doors of the real ones."""
+"""Fakes and builders for the tests of those who use Evenhand: they stand behind the same doors as the real ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from evenhand.model.scale import NOT_ANSWERED, Criterion, CriterionScore, Number
 from evenhand.model.scorecard import Answers
 from evenhand.models.requests import Reply, Request, RequestSubject
 from evenhand.wording import format_number_for_json
+
+__all__ = ["FakeServer", "ScriptedJudge", "answers", "made", "rubric", "sample", "scripted_judge"]
 
 ScriptedScores = Mapping[str, Number | bool | None]
 LONGEST_QUOTE = 80
