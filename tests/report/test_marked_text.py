@@ -5,13 +5,13 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.report.html.marked_text import (
+from evenhand.report.html.sample_page import (
     LONGEST_SHOWN_TEXT,
     TextMark,
+    build_sample_report_page,
     find_differing_report_marks,
     split_report_text_at_marks,
 )
-from evenhand.report.html.sample_page import build_sample_report_page
 
 TEXTS = st.text(max_size=60)
 PLACES = st.none() | st.integers(-5, 80)

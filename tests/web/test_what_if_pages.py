@@ -33,8 +33,13 @@ from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.run import RunOptions
 from evenhand.workflows.runs import load_run_head
 from evenhand.workflows.sensitivity import measure_run_sensitivity
-from evenhand.workflows.what_if import ask_what_if_of_run, map_weights_of_stored_run, save_what_if_rubric_file
-from evenhand.workflows.what_if_controls import change_rubric_by_controls, list_what_if_controls
+from evenhand.workflows.what_if import (
+    ask_what_if_of_run,
+    change_rubric_by_controls,
+    list_what_if_controls,
+    map_weights_of_stored_run,
+    save_what_if_rubric_file,
+)
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
 

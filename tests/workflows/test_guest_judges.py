@@ -212,6 +212,6 @@ def test_the_judges_of_stored_runs_are_opened_in_one_place() -> None:
         "workflows/rubric_draft.py": "the command line",
         "workflows/align.py": "the command line: the proposer",
         "workflows/probe.py": "a probe, whose judge was opened when it was sealed",
-        "workflows/stored_judges.py": "a run",
+        "workflows/models.py": "a run",
     }
     assert found == set(known)

@@ -23,8 +23,13 @@ from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
 from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.run import RunOptions
-from evenhand.workflows.what_if import PREPARED_RUNS, ask_what_if_of_run, save_what_if_rubric_file
-from evenhand.workflows.what_if_controls import change_rubric_by_controls, list_what_if_controls
+from evenhand.workflows.what_if import (
+    PREPARED_RUNS,
+    ask_what_if_of_run,
+    change_rubric_by_controls,
+    list_what_if_controls,
+    save_what_if_rubric_file,
+)
 
 COUNCIL: dict[str, Any] = {"name": "panel", "method": "council", "safety_gate": True}
 FLAGGED: dict[str, Any] = {

@@ -20,6 +20,7 @@ COMMAND_HOMES = {  # The modules of commands that stand beside others of their g
     "audit": "trust",
     "baseline": "runs",
     "mcp": "serve",
+    "report": "runs",
     "sensitivity": "trust",
     "skill": "init",
     "token": "serve",

@@ -14,12 +14,12 @@ from evenhand.cli.output import (
     print_message,
     print_until_reader_leaves,
 )
-from evenhand.cli.people_tables import print_people_scale
 from evenhand.cli.run_tables import (
     VERDICT_COLOURS,
     format_cli_badge_lines,
     format_gate_lines_for_terminal,
     format_treatment_lines_for_terminal,
+    print_people_scale,
 )
 from evenhand.cli.screen import Screen, print_section
 from evenhand.errors import Fault, InputError

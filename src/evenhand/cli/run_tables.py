@@ -9,11 +9,11 @@ from rich.cells import cell_len
 
 from evenhand.cli.notable_tables import print_changed_samples, print_lowest_samples
 from evenhand.cli.output import escape_cli_line
-from evenhand.cli.people_tables import print_cascade, print_people_scale
 from evenhand.cli.screen import (
     COLUMN_GAP,
     Screen,
     print_section,
+    print_table_or_sentences,
     shorten_distinct_names,
     shorten_terminal_name,
 )
@@ -50,7 +50,16 @@ from evenhand.report.phrases import (
     list_report_criteria,
     list_reported_safety_gates,
 )
-from evenhand.report.result_phrases import build_report_preference_tables, list_reported_cost_parts
+from evenhand.report.result_phrases import (
+    CASCADE_TITLE,
+    PEOPLE_SCALE_TITLE,
+    build_cascade_table_columns,
+    build_people_scale_table_columns,
+    build_report_preference_tables,
+    describe_reported_cascade,
+    describe_reported_people_scale,
+    list_reported_cost_parts,
+)
 from evenhand.wording import (
     format_dollar_amount,
     format_figure,
@@ -320,3 +329,24 @@ def format_treatment_lines_for_terminal(comparisons: Sequence[RunHeadData]) -> l
         decided = f"{one['treatment']}: {one['verdict']} (rule {one['rule']}). {one['next_step']}"
         lines.append((decided, VERDICT_COLOURS.get(one["verdict"])))
     return lines
+
+
+def print_people_scale(screen: Screen, found: Mapping[str, Any]) -> None:
+    """Print it as a section of a run or a comparison."""
+    screen.line(PEOPLE_SCALE_TITLE, gap=True, bold=True)
+    columns = build_people_scale_table_columns(found)
+    columns.pop("labels alone", None)  # As wide as a screen; reports and JSON have it.
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    print_table_or_sentences(screen, tuple(columns), rows, heads=1, right=tuple(columns)[1:])
+    for line in describe_reported_people_scale(found):
+        screen.line(line, indent=2, dim=True)
+
+
+def print_cascade(screen: Screen, found: Mapping[str, Any]) -> None:
+    """Print what a cascade comes to as a section of a run."""
+    screen.line(CASCADE_TITLE, gap=True, bold=True)
+    columns = build_cascade_table_columns(found)
+    rows = [list(row) for row in zip(*columns.values(), strict=True)]
+    print_table_or_sentences(screen, tuple(columns), rows, heads=1, right=tuple(columns)[1:])
+    for line in describe_reported_cascade(found):
+        screen.line(line, indent=2, dim=True)

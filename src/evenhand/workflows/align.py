@@ -54,9 +54,8 @@ from evenhand.workflows.calibrate import (
     make_score_map,
     write_user_file_at_once,
 )
-from evenhand.workflows.models import ConnectionOptions, open_user_connections
+from evenhand.workflows.models import ConnectionOptions, open_run_judges, open_user_connections
 from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_run_labels_error
-from evenhand.workflows.stored_judges import open_run_judges
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]

@@ -7,23 +7,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evenhand.errors import StoreError
-from evenhand.judging.open_judge import probe_judge_by_prompt
+from evenhand.errors import Fault, InputError, StoreError
+from evenhand.files.python_functions import add_python_import_folder
+from evenhand.judging.open_judge import find_judge_by_name, probe_judge_by_prompt
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections, ModelProbe
 from evenhand.models.limits import Limits
 from evenhand.models.model_names import list_configured_providers
 from evenhand.models.prices import Price, Prices
-from evenhand.models.requests import EMBEDDED
+from evenhand.models.requests import EMBEDDED, ChainedModel
 from evenhand.models.shared_limits import ModelLimitSlices, SharedLimits
-from evenhand.store.rows import to_stored_json
+from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import name_lock_holder_of_contest
 from evenhand.store.store import Store
 
@@ -162,3 +163,19 @@ def change_limits_in_store(
         return to_stored_json(after.to_json()), result
 
     return store.limits.change_row(model, change_row)
+
+
+def open_run_judges(
+    connections: Connections, run: Row, judges: Sequence[str], *, named: Sequence[str] = (), option: str = "--model"
+) -> list[ChainedModel]:
+    """The judges that a stored run names, or those that were named instead, to be asked now.
+
+    Of a run that was imported only the latter: its judges may be code, files, and servers that wait for a key.
+    """
+    if not named and run["imported"] is not None:
+        what = f"run {run['id']} was imported, and judges that it names are never opened"
+        raise InputError(Fault(what, f"name who is asked: {option} NAME"))
+    asked = named or judges
+    if any(name.startswith("python:") for name in asked):
+        add_python_import_folder(Path())
+    return [find_judge_by_name(connections, name) for name in asked]

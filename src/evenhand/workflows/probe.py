@@ -51,9 +51,8 @@ from evenhand.workflows.align_inputs import (
     read_run_judge_options,
     show_sample_part_to_align,
 )
-from evenhand.workflows.models import ConnectionOptions, open_user_connections
+from evenhand.workflows.models import ConnectionOptions, open_run_judges, open_user_connections
 from evenhand.workflows.probe_verdicts import JudgedVerdicts, load_verdicts_by_judge
-from evenhand.workflows.stored_judges import open_run_judges
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
 from evenhand.workflows.trust import LabelledGates, load_labelled_gates
 

@@ -20,9 +20,9 @@ from evenhand.runs.tally import iter_failures_in_result_row
 from evenhand.store.reply_claims import BatchCounts
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
+from evenhand.workflows.models import open_run_judges
 from evenhand.workflows.run_batches import open_batch_endpoints_of_run
 from evenhand.workflows.service_runs import OVER, view_service_run
-from evenhand.workflows.stored_judges import open_run_judges
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
