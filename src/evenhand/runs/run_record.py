@@ -236,14 +236,9 @@ def make_run_record_id(began: datetime) -> str:
     return f"{began:%Y%m%d-%H%M%S}-{began.microsecond // 1000:03x}{secrets.token_hex(2)[:3]}"
 
 
-def write_run_record_moment(milliseconds: int) -> str:
-    """A moment since the beginning of 1970 in UTC, written so that it sorts."""
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{_write_run_record_second(seconds)}.{rest:03d}+00:00"
-
-
 @lru_cache(1)  # Many rows are written in one second.
-def _write_run_record_second(seconds: int) -> str:
+def write_run_record_second(seconds: int) -> str:
+    """A second since the beginning of 1970 in UTC, written so that it sorts."""
     return (datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)).replace(tzinfo=None).isoformat()
 
 

@@ -40,7 +40,7 @@ from evenhand.runs.run_record import (
     RunRecorder,
     list_run_record_chain,
     make_run_record_id,
-    write_run_record_moment,
+    write_run_record_second,
 )
 from evenhand.runs.setup import RunSetup, build_run_setup, collect_run_keys_to_hide, open_run_judges
 from evenhand.stats.multiple_tests import planned_looks
@@ -71,7 +71,6 @@ from evenhand.workflows.run_resuming import (
     find_run_to_resume,
     keep_orders_of_resumed_run,
     load_remaining_budget_for_user,
-    load_run_ending_for_user,
     stop_asking_for_run,
 )
 
@@ -266,11 +265,8 @@ async def _execute_run_for_user(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, ways: _RunWays, *, goes_on: bool
 ) -> RunResult:
     """Execute, and whatever happens, leave the run so that it can go on. What cannot be opened begins no run."""
-    eval, recorded, secrets = planned.eval, json.loads(row["setup"]), collect_run_keys_to_hide(planned.eval, os.environ)
-    course = begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
-    until = recorded.get("until_decided")  # Part of the run: it does not change when it is resumed.
-    ending = None if until is None else load_run_ending_for_user(store, row, eval, until)
-    course.until = ending.until if ending else course.until
+    eval, secrets = planned.eval, collect_run_keys_to_hide(planned.eval, os.environ)
+    course, ending = begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
     line = [row["id"]] if row["taken_from"] is None else list_run_record_chain(store, row)
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
     with ExitStack() as alive:
@@ -290,7 +286,7 @@ async def _execute_run_for_user(
             alive.enter_context(store.beat_for_run(hold, stop_from_thread))
             with closing(StoreWriter(partial(store.write_rows, hold=hold), course.stop_run)) as writer:
                 book = RunRecorder(store, writer, hold, read_clock_for_user, eval.keep)
-                memory = ReplyCache(book, connections.price, bool(recorded.get("fresh")), lambda: course.stopping)
+                memory = ReplyCache(book, connections.price, course.fresh, lambda: course.stopping)
                 in_batches, show = ways.batch or store.batches.count_live(), partial(setattr, course, "waiting")
                 batches = open_run_batches(memory, setup.judges, connections, show, ways.batch) if in_batches else None
                 course.on_stop = partial(stop_asking_for_run, connections, batches)
@@ -395,4 +391,5 @@ def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: Sh
 
 def read_clock_for_user() -> str:
     """This moment in UTC, written so that it sorts."""
-    return write_run_record_moment(time.time_ns() // 1_000_000)
+    seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1000)
+    return f"{write_run_record_second(seconds)}.{milliseconds:03d}+00:00"

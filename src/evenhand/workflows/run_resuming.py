@@ -24,6 +24,7 @@ from evenhand.judging.open_judge import (
     list_criteria_unfit_for_judges,
 )
 from evenhand.model.method import LEAST_TO_NORMALISE
+from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
 from evenhand.models.model_names import is_decision_model_name
@@ -53,23 +54,27 @@ MOST_CHANGES = 3  # That are named where a run cannot be resumed.
 
 def begin_run_progress_for_user(
     store: Store, row: Row, planned: RunSetup, counted: SampleCounts, *, goes_on: bool
-) -> RunProgress:
-    """What there is to do, with notes on what would surprise whoever waits for it."""
-    eval, total = planned.eval, counted.samples * planned.eval.repeats
+) -> tuple[RunProgress, StopRunOnceDecided | None]:
+    """What there is to do, with notes on what would surprise whoever waits for it; and the rule to end early by."""
+    eval, total, recorded = planned.eval, counted.samples * planned.eval.repeats, json.loads(row["setup"])
+    until = recorded.get("until_decided")  # Part of the run: it does not change when it is resumed.
+    ending = None if until is None else _load_run_ending_for_user(store, row["id"], eval, recorded)
     notes = list_notes_before_run(eval, counted)
     if row["taken_from"] is not None and not goes_on:
         notes.insert(0, explain_run_not_resumed_to_user(store, row))
     if EMBEDDED in eval.judges:
         notes.append(describe_criteria_unfit_for_judges(list_user_eval_unanswerable(eval), REFERENCE_FIELD))
-    return RunProgress(
+    course = RunProgress(
         total=total,
         repeats=planned.eval.repeats,
         outputs=total * len(eval.variants),
         to_make=total * sum(variant.live for variant in eval.variants.values()),
         judges=tuple(judge.name for judge in planned.judges),
-        fresh=bool(json.loads(row["setup"]).get("fresh")),
+        fresh=bool(recorded.get("fresh")),
+        until=ending.until if ending else "",
         note="; ".join(filter(None, notes)),
     )
+    return course, ending
 
 
 def find_run_to_resume(store: Store, name: str, digest: str, id: str | None) -> Row | None:
@@ -106,8 +111,9 @@ def explain_run_not_resumed_to_user(store: Store, row: Row) -> str:
     return f"run {row['taken_from']} cannot be continued, as this changed: {changed}. So {taken}"
 
 
-def load_run_ending_for_user(store: Store, row: Row, eval: Eval, until: Json) -> StopRunOnceDecided:
+def _load_run_ending_for_user(store: Store, run: str, eval: Eval, recorded: Json) -> StopRunOnceDecided:
     """The rule by which a run ends early, with the results that it has."""
+    until = recorded["until_decided"]
     order, looks = shuffle_run_order(until["looks"][-1], until["seed"]), tuple(until["looks"])
     rule = EarlyVerdictRule(
         order=order,
@@ -116,9 +122,9 @@ def load_run_ending_for_user(store: Store, row: Row, eval: Eval, until: Json) ->
         control=eval.control,
         repeats=eval.repeats,
         seed=eval.how.seed,
-        terms=list_decision_terms_for_stopping(read_run_eval_record(json.loads(row["setup"])["frame"])),
+        terms=list_decision_terms_for_stopping(read_run_eval_record(recorded["frame"])),
     )
-    return StopRunOnceDecided(order, looks, rule.take_compared_scores, store.results(row["id"]))
+    return StopRunOnceDecided(order, looks, rule.take_compared_scores, store.results(run))
 
 
 def load_remaining_budget_for_user(eval: Eval, budget: Budget, store: Store, line: Sequence[str]) -> Budget:
@@ -187,9 +193,11 @@ def list_notes_before_run(eval: Eval, counted: SampleCounts) -> list[str]:
     unknown = [f"{author!r} (did you mean {judge!r}?)" for author, judge in near.items() if judge]
     if unknown:
         unknown = [f"no judge is called {join_names(unknown)}: a judge is kept from its own outputs by its name"]
-    strangers = [_warn_user_of_unknown_variant(eval, counted, name) for name in counted.variants]
-    warnings = (counted.mixed, *unknown, *strangers, warn_user_of_eval_without_normalising(eval, first))
-    return list(filter(None, (*eval.notes, *warnings)))
+    unnamed = (name for name in counted.variants if name not in eval.variants)
+    strangers = [_warn_user_of_unknown_variant(eval, counted, name) for name in unnamed]
+    normalised = [rubric for rubric in eval.all_rubrics.values() if rubric.method.panel.normalise == "z"]
+    few = _warn_user_of_few_outputs_to_normalise(eval, normalised, first) if normalised else ""
+    return list(filter(None, (*eval.notes, counted.mixed, *unknown, *strangers, few)))
 
 
 def _warn_user_of_unknown_variant(eval: Eval, counted: SampleCounts, name: str) -> str:
@@ -198,7 +206,7 @@ def _warn_user_of_unknown_variant(eval: Eval, counted: SampleCounts, name: str) 
     A file may hold outputs of other variants on purpose: then all samples have one, under a name of its own.
     """
     count, hint = counted.variants[name], suggest_close_word_in_error(name, eval.variants)
-    if name in eval.variants or (count == counted.samples and not hint):
+    if count == counted.samples and not hint:
         return ""
     whose = f"{pluralize_count(count, 'sample')} {'has' if count == 1 else 'have'} an output of {name!r}"
     return f"{whose}, which is no variant of this eval" + (f" ({hint})" if hint else "")
@@ -214,14 +222,11 @@ def list_user_eval_unanswerable(eval: Eval) -> tuple[UnanswerableCriterion, ...]
     return tuple(one for several in found for one in several)
 
 
-def warn_user_of_eval_without_normalising(eval: Eval, known: Sequence[EvalSample]) -> str:
-    """What to say where a rubric normalises reviewers and some score too few outputs of a sample for it; else nothing.
+def _warn_user_of_few_outputs_to_normalise(eval: Eval, rubrics: Sequence[Rubric], known: Sequence[EvalSample]) -> str:
+    """What to say where rubrics normalise reviewers and some score too few outputs of a sample for it; else nothing.
 
     A reviewer does not score the outputs that it wrote, unless the rubric lets it.
     """
-    rubrics = [rubric for rubric in eval.all_rubrics.values() if rubric.method.panel.normalise == "z"]
-    if not rubrics:
-        return ""
     most = dict.fromkeys(eval.judges, len(eval.variants))
     if known and not any(rubric.method.panel.self_votes for rubric in rubrics):
         authors = [[_find_author_near_judges(eval, sample, name) for name in eval.variants] for sample in known]
