@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rich.cells import cell_len
@@ -201,7 +201,10 @@ def _print_pairs_and_grades(screen: Screen, head: RunHeadData) -> None:
         for table in build_report_preference_tables(head):
             _print_packed_tables(screen, [[column] for column in table.columns])
     if head.get("cascade"):
-        print_cascade(screen, head["cascade"])
+        found = head["cascade"]
+        _print_explained_table(
+            screen, CASCADE_TITLE, build_cascade_table_columns(found), describe_reported_cascade(found)
+        )
     if head.get("people_scale"):
         print_people_scale(screen, head["people_scale"])
     if any(one.get("grades") for one in head["variants"]):
@@ -333,20 +336,16 @@ def format_treatment_lines_for_terminal(comparisons: Sequence[RunHeadData]) -> l
 
 def print_people_scale(screen: Screen, found: Mapping[str, Any]) -> None:
     """Print it as a section of a run or a comparison."""
-    screen.line(PEOPLE_SCALE_TITLE, gap=True, bold=True)
     columns = build_people_scale_table_columns(found)
     columns.pop("labels alone", None)  # As wide as a screen; reports and JSON have it.
-    rows = [list(row) for row in zip(*columns.values(), strict=True)]
-    print_table_or_sentences(screen, tuple(columns), rows, heads=1, right=tuple(columns)[1:])
-    for line in describe_reported_people_scale(found):
-        screen.line(line, indent=2, dim=True)
+    _print_explained_table(screen, PEOPLE_SCALE_TITLE, columns, describe_reported_people_scale(found))
 
 
-def print_cascade(screen: Screen, found: Mapping[str, Any]) -> None:
-    """Print what a cascade comes to as a section of a run."""
-    screen.line(CASCADE_TITLE, gap=True, bold=True)
-    columns = build_cascade_table_columns(found)
+def _print_explained_table(
+    screen: Screen, title: str, columns: Mapping[str, Sequence[str]], lines: Iterable[str]
+) -> None:
+    screen.line(title, gap=True, bold=True)
     rows = [list(row) for row in zip(*columns.values(), strict=True)]
     print_table_or_sentences(screen, tuple(columns), rows, heads=1, right=tuple(columns)[1:])
-    for line in describe_reported_cascade(found):
+    for line in lines:
         screen.line(line, indent=2, dim=True)

@@ -122,32 +122,25 @@ def _score_judge_opinions(
     else:
         authors = [Answers(id=output, author=sample.authors.get(output)) for output in sample.outputs]
         scores = score_reviews(rubric, [one.review(how) for one in opinions], asked, authors)
-    told = [(output, told) for one in opinions for output, told in one.reviews.items()]
+    told = [(opinion.judge, output, review) for opinion in opinions for output, review in opinion.reviews.items()]
     # By output two suggestions: of several judges' the most severe, the first judge's first.
     given: dict[str, list[Suggestion]] = {}
-    for output, one in told:
-        if one.suggestions:
-            given.setdefault(output, []).extend(one.suggestions)
+    bands: dict[str, dict[str, str]] = {}  # By output and judge: the band that the judge claims for the whole.
+    for judge, output, review in told:
+        if review.suggestions:
+            given.setdefault(output, []).extend(review.suggestions)
+        if isinstance(band := review.answers.claims.get("overall_band"), str):
+            bands.setdefault(output, {})[judge] = band
     return JudgedSample(
         scores=scores,
-        judgments=tuple([judgment for _, one in told for judgment in one.judgments]),
+        judgments=tuple([judgment for _, _, review in told for judgment in review.judgments]),
         calls=tuple([call for driver in drivers for call in driver.calls]),
         seed=how.seed,
         suggestions={output: pick_severest_reply_suggestions(several) for output, several in given.items()},
-        overall_bands=_list_claimed_bands(opinions),
+        overall_bands=bands,
         orders={one.judge: one.order for one in opinions if one.order},
         findings=sample.findings,
     )
-
-
-def _list_claimed_bands(opinions: Sequence[JudgeOpinion]) -> dict[str, dict[str, str]]:
-    """By output and judge: the band that the judge claims for the whole."""
-    bands: dict[str, dict[str, str]] = {}
-    for opinion in opinions:
-        for output, one in opinion.reviews.items():
-            if isinstance(band := one.answers.claims.get("overall_band"), str):
-                bands.setdefault(output, {})[opinion.judge] = band
-    return bands
 
 
 def _map_judge_opinion(rubric: Rubric, opinion: JudgeOpinion, model: Model, how: JudgeOptions) -> JudgeOpinion:

@@ -175,7 +175,8 @@ class ModelHttpClient:
             raise ValueError("a header of several lines")
         if len(self._heads) >= _MOST_HEADS:
             self._heads.clear()
-        self._heads[key] = found = (self._find_origin(url.scheme, url.raw_host, url.port), _join_lines(lines))
+        head = "".join(f"{line}\r\n" for line in lines).encode("utf-8", "surrogateescape")
+        self._heads[key] = found = (self._find_origin(url.scheme, url.raw_host, url.port), head)
         return found
 
     def _find_origin(self, scheme: str, host: str, port: int) -> HttpOrigin:
@@ -187,7 +188,3 @@ class ModelHttpClient:
             secure = self._secure if scheme == "https" else None
             origin = self._origins[scheme, host, port] = HttpOrigin(host, port, secure, self._buffer)
         return origin
-
-
-def _join_lines(lines: Sequence[str]) -> bytes:
-    return "".join(f"{line}\r\n" for line in lines).encode("utf-8", "surrogateescape")

@@ -284,12 +284,13 @@ def format_reported_scale_score(score: Fraction, scale: Scale) -> str:
     return ("yes" if score else "no") if scale.yes_no else format_fraction(score)
 
 
+UNKNOWN_COST = "unknown"
+
+
 def describe_reported_cost(cost: ReportData) -> str:
     """What a run cost, or at least: $0.41, or at least $0.20; 24 calls of openai/NAME have no known price."""
     known, unpriced = describe_reported_known_cost(cost), describe_reported_unpriced_calls(cost)
-    if unpriced and not leave_recorded_cost_out_of_report(cost).get("at_least"):
-        return f"unknown: {unpriced}"
-    return "; ".join(filter(None, (known, unpriced)))
+    return (": " if known == UNKNOWN_COST else "; ").join(filter(None, (known, unpriced)))
 
 
 def describe_reported_known_cost(cost: ReportData) -> str:
@@ -298,7 +299,7 @@ def describe_reported_known_cost(cost: ReportData) -> str:
     if not cost["unpriced"]:
         return format_dollar_amount(cost["total"])
     least = cost.get("at_least")
-    return f"at least {format_dollar_amount(least)}" if least else "unknown"
+    return f"at least {format_dollar_amount(least)}" if least else UNKNOWN_COST
 
 
 def leave_recorded_cost_out_of_report(cost: ReportData) -> ReportData:
