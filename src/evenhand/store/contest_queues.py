@@ -190,9 +190,6 @@ def _list_new_event_rows(connection: Connection, contest: Row, since: ContestPos
     return tuple(map(dict, found.mappings()))
 
 
-OUTBOX_STATES = ("pending", "delivered", "dead")
-
-
 @dataclass(frozen=True, slots=True)
 class StoredOutbox:
     """The messages of a store, reached by `store.outbox`."""

@@ -143,7 +143,6 @@ def _refuse_local_judges_of_sent_run(names: Sequence[str]) -> None:
         raise InputError(*faults[:1])
 
 
-SENT_VARIANT_KINDS = ("model",)  # And none at all: outputs that come with the samples.
 LOCAL_VARIANT_KINDS = ("outputs", "command", "http", "python")
 SCHEMA_KIND = "json_schema"
 

@@ -151,7 +151,7 @@ class ChartLayout:
 
 PLOT_LEFT, PLOT_RIGHT = 12.0, 97.0  # Per cent; before it stand the labels of the upright axis.
 # Pixels; above stands what the upright axis counts, below the other one.
-PLOT_TOP, PLOT_BOTTOM, PLOT_HEIGHT = 26.0, 178.0, 216.0
+PLOT_TOP, PLOT_BOTTOM = 26.0, 178.0
 
 PlotPoint = tuple[float, float]
 
