@@ -3,7 +3,7 @@
 import random
 from fractions import Fraction
 
-from evenhand.runs.summary import MOST_LENGTH_POINTS, summarise_run_length_bias
+from evenhand.runs.adjusted_scores import MOST_LENGTH_POINTS, summarise_run_length_bias
 from evenhand.runs.tally import RunVariantTally
 
 

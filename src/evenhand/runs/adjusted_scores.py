@@ -1,4 +1,4 @@
-"""Composites that need all outputs of a run: judge scores corrected for length, then layers put on one scale."""
+"""What needs all outputs of a run: length against score, judge scores corrected for it, and layers on one scale."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from evenhand.errors import InputError
 from evenhand.runs.kept_texts import count_characters_of_run_output
 from evenhand.runs.results import COMPOSITE_JUDGE_LAYER, HIGHEST_LAYER_SCORE, LOWEST_LAYER_SCORE
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.stats.regression import length_bias
+from evenhand.runs.tally import RunVariantTally
+from evenhand.stats.regression import LEAST_LENGTH_UNITS, length_bias
 from evenhand.store.rows import Row, RowBatch, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import (
@@ -27,6 +28,8 @@ from evenhand.wording import (
     spell_exact_fraction,
     word_layer,
 )
+
+MOST_LENGTH_POINTS = 400  # Of a variant: more are a blot on the page, and every one of them is kept with the run.
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -260,3 +263,36 @@ def _list_result_row_adjustments(
         why = f"layers standardised by {frame.composite.standardise} over {len(outputs.variants):,} outputs: {parts}"
         steps.append({"step": "standardise", "before": round(before, 4), "after": round(after, 4), "why": why})
     return steps
+
+
+def summarise_run_length_bias(tallies: Mapping[str, RunVariantTally]) -> list[Json]:
+    """Per variant the lengths and composites of its scored outputs, thinned, with the line through all of them."""
+    found = []
+    for name, tally in tallies.items():
+        if not tally.composite.n:
+            continue
+        lengths, scores = np.array(tally.lengths), np.array(tally.composite.values)
+        there = ~np.isnan(lengths) & ~np.isnan(scores)
+        order = np.lexsort((scores[there], lengths[there]))  # The place of a sample among others changes nothing.
+        lengths, scores, clusters = (one[there][order] for one in (lengths, scores, np.array(tally.clusters)))
+        # Evenly spaced from the shortest to the longest, so that both ends are kept.
+        kept = np.linspace(0, len(lengths) - 1, min(len(lengths), MOST_LENGTH_POINTS)).round().astype(np.int64)
+        shown = zip(lengths[kept], scores[kept], strict=True)
+        points = [[int(length), round(float(score), 3)] for length, score in shown]
+        one: Json = {"variant": name, "n": len(lengths), "points": points}
+        found.append(one)
+        unmeasured = dict.fromkeys(("line", "slope", "low", "high", "level", "correlation"))
+        if len(clusters) and (clusters == clusters[0]).all():
+            one |= {**unmeasured, "why_not": f"1 independent sample is too few (it takes {LEAST_LENGTH_UNITS})"}
+            continue
+        try:  # The line by its two ends, its slope per 100 characters with an interval, the correlation.
+            bias = length_bias(scores, lengths, clusters=clusters)
+        except InputError as error:
+            one |= {**unmeasured, "why_not": str(error)}
+        else:
+            middle, across = float(scores.mean()), float(lengths.mean())
+            ends = (float(lengths[0]), float(lengths[-1]))
+            one["line"] = [[int(end), round(middle + bias.slope * (end - across) / 100, 4)] for end in ends]
+            one |= {figure: float(f"{getattr(bias, figure):.4g}") for figure in ("slope", "low", "high")}
+            one |= {"level": bias.level, "correlation": round(bias.correlation, 4), "why_not": ""}
+    return found

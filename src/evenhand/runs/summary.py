@@ -1,6 +1,4 @@
-"""A run in numbers: the head of its report per variant and judge, with everything that failed and length against
-score.
-"""
+"""A run in numbers: the head of its report per variant and judge, with everything that failed."""
 
 from __future__ import annotations
 
@@ -16,27 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.errors import InputError
 from evenhand.evals.eval_schema import LAYERS
 from evenhand.files.parsing import decode_plain_json
 from evenhand.model.method import LEAST_TO_NORMALISE
-from evenhand.runs.adjusted_scores import AdjustedScores
+from evenhand.runs.adjusted_scores import AdjustedScores, summarise_run_length_bias
 from evenhand.runs.columns import RunColumnsBuilder
 from evenhand.runs.pairs import RunPairTally, summarise_run_pairs
-from evenhand.runs.run_means import summarise_run_mean
 from evenhand.runs.run_record import RunEvalRecord, name_layers_of_run_composite
 from evenhand.runs.tally import COMPOSITE_BIN_EDGES, JudgeCallTally, RunTallyMean, RunVariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.correlation import pearson
+from evenhand.stats.means import mean_interval
 from evenhand.stats.ratings import Correlation
-from evenhand.stats.regression import LEAST_LENGTH_UNITS, length_bias
 from evenhand.wording import format_fraction, format_signed, pluralize_count, shorten_text_to_line
 
 Json = dict[str, Any]
 GUARD_FLAG = ("guard", "rule", "says")
 ASSERTION_ANSWERS = ("passed", "failed", "unanswered")
 LONGEST_EXPLANATION = 200  # Characters of what a judge says of a red flag or bonus.
-MOST_LENGTH_POINTS = 400  # Of a variant: more are a blot on the page, and every one of them is kept with the run.
 
 
 @dataclass(slots=True)
@@ -279,6 +274,35 @@ def _summarise_run_scores(tally: RunVariantTally, frame: RunEvalRecord, *, even:
     }
 
 
+def summarise_run_mean(
+    mean: RunTallyMean, tally: RunVariantTally, scale: Sequence[float], *, known: bool = False
+) -> Json | None:
+    """A mean with its interval; repeats of a sample count as one, and samples of a cluster are not independent.
+
+    A mean that is `known` by definition has none.
+    """
+    if mean.exact is None:
+        return None
+    # Packed: a run may have a hundred thousand.
+    columns = np.array(mean.values), np.array(tally.clusters), np.array(tally.samples)
+    there = ~np.isnan(columns[0])
+    values, clusters, samples = (one[there] for one in columns)
+    several = not known and (clusters != clusters[0]).any()
+    ends = (float(scale[0]), float(scale[1]))
+    interval = mean_interval(values, clusters=clusters, samples=samples, per=tally.per, scale=ends) if several else None
+    return {
+        "mean": float(format_fraction(mean.exact, 4)),
+        "exact": str(mean.exact),
+        "low": interval.low if interval else None,
+        "high": interval.high if interval else None,
+        "level": interval.level if interval else None,
+        "n": mean.n,
+        "min": float(values.min()),
+        "max": float(values.max()),
+        "scale": list(scale),
+    }
+
+
 def _summarise_five_layers(tally: RunVariantTally) -> Json:
     """The means of the five layers of the scoring pipeline; a criterion is a dimension."""
     return {
@@ -354,36 +378,3 @@ def _summarise_run_statements(summary: RunSummary, ids: Mapping[int, str], *, ma
             tally.statements.items(), key=lambda item: (item[0][0] == "bonus", -item[1].outputs)
         )
     ]
-
-
-def summarise_run_length_bias(tallies: Mapping[str, RunVariantTally]) -> list[Json]:
-    """Per variant the lengths and composites of its scored outputs, thinned, with the line through all of them."""
-    found = []
-    for name, tally in tallies.items():
-        if not tally.composite.n:
-            continue
-        lengths, scores = np.array(tally.lengths), np.array(tally.composite.values)
-        there = ~np.isnan(lengths) & ~np.isnan(scores)
-        order = np.lexsort((scores[there], lengths[there]))  # The place of a sample among others changes nothing.
-        lengths, scores, clusters = (one[there][order] for one in (lengths, scores, np.array(tally.clusters)))
-        # Evenly spaced from the shortest to the longest, so that both ends are kept.
-        kept = np.linspace(0, len(lengths) - 1, min(len(lengths), MOST_LENGTH_POINTS)).round().astype(np.int64)
-        shown = zip(lengths[kept], scores[kept], strict=True)
-        points = [[int(length), round(float(score), 3)] for length, score in shown]
-        one: Json = {"variant": name, "n": len(lengths), "points": points}
-        found.append(one)
-        unmeasured = dict.fromkeys(("line", "slope", "low", "high", "level", "correlation"))
-        if len(clusters) and (clusters == clusters[0]).all():
-            one |= {**unmeasured, "why_not": f"1 independent sample is too few (it takes {LEAST_LENGTH_UNITS})"}
-            continue
-        try:  # The line by its two ends, its slope per 100 characters with an interval, the correlation.
-            bias = length_bias(scores, lengths, clusters=clusters)
-        except InputError as error:
-            one |= {**unmeasured, "why_not": str(error)}
-        else:
-            middle, across = float(scores.mean()), float(lengths.mean())
-            ends = (float(lengths[0]), float(lengths[-1]))
-            one["line"] = [[int(end), round(middle + bias.slope * (end - across) / 100, 4)] for end in ends]
-            one |= {figure: float(f"{getattr(bias, figure):.4g}") for figure in ("slope", "low", "high")}
-            one |= {"level": bias.level, "correlation": round(bias.correlation, 4), "why_not": ""}
-    return found
