@@ -1,6 +1,4 @@
-"""Run a contest: begun or resumed, played as far as it goes, and left so that it can go on; and advice before the
-deadline.
-"""
+"""Run a contest: begun or resumed, played as far as it goes and left to go on; and advice before the deadline."""
 
 from __future__ import annotations
 
