@@ -15,6 +15,7 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
+from evenhand.judging.reading.answer_alone import find_answers_in_judged_text, is_reply_whole_answer
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.repeated_text import show_marks
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
@@ -308,8 +309,12 @@ def _read_judge_reply(
 
 def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeReplyReading[T]:
     """What the judge itself says: without quotations, and unread where it cannot be told which of two is one."""
-    shown = JudgedMaterial([piece for _, _, piece in question.pieces])
+    pieces = [piece for _, _, piece in question.pieces]
     asked = (*question.request.ids, *question.request.labels)
+    if not is_reply_whole_answer(text, question.request.schema, asked) and _has_planted_answers(question, pieces):
+        reading = question.read(text)
+        return _doubt_answers(reading, list_answer_values(reading.items))
+    shown = JudgedMaterial(pieces)
     reading = question.read(show_marks(shown.cut_quoted(text, asked)))
     given = {id: value for id, value in list_answer_values(reading.items).items() if value != ABSTAINED}
 
@@ -319,7 +324,22 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeRe
         return dict.fromkeys(given, ABSTAINED) if refused else list_answer_values(others.items)
 
     names = shown.find_doubtful(text, given, read_answers, names=asked, is_asked_again=True) if given else ()
-    doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id in given if id in names}
+    return _doubt_answers(reading, {id: value for id, value in given.items() if id in names})
+
+
+def _has_planted_answers(question: JudgeQuestion[T], pieces: Sequence[str]) -> bool:
+    """Whether a text that is judged reads as an answer to the question."""
+
+    def read_answers(text: str) -> tuple[set[str], Mapping[str, Missing]]:
+        reading = question.read(text)
+        return set(list_answer_values(reading.items)), reading.faults
+
+    labels, nothing = question.request.labels, read_answers("")
+    return any(find_answers_in_judged_text(piece, labels, read_answers, nothing) for piece in pieces)
+
+
+def _doubt_answers(reading: JudgeReplyReading[T], given: Mapping[str, Answer]) -> JudgeReplyReading[T]:
+    doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id, value in given.items() if value != ABSTAINED}
     kept = {id: item for id, item in reading.items.items() if id not in doubtful}
     return replace(reading, items=kept, faults={**reading.faults, **doubtful})
 

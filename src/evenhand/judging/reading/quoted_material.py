@@ -48,6 +48,7 @@ from evenhand.judging.reading.reply_text import (
     find_json_values_in_reply,
     has_reply_too_much_json,
     holds_reply_json_object,
+    is_reply_one_value,
     remove_thinking_marks_from_reply,
     spell_answer_shapes,
     spell_json_objects_of_reply,
@@ -66,7 +67,6 @@ FIRST_MEASURED = 32
 MOST_BROKEN = 20
 LONGEST_QUOTATION = 2000
 LONGEST_BROKEN = 40_000
-_SPEAKS = re.compile(r"[^\W_]|<")
 _BOX = re.compile(r"[★⭐🌟]{1,20}☆{0,20}|\[\[[^\[\]\n]{1,60}\]\]|\\boxed\{[^{}\n]{1,60}\}")
 _NUMBER_LINE = re.compile(r"^[^\w\n]{0,12}([0-9]{1,3}(?:[./][0-9]{1,3})?)[^\w\n]{0,12}$", re.MULTILINE)
 _CONTENT = re.compile(r"[\w{\[★]")
@@ -328,6 +328,8 @@ class JudgedMaterial:
     def _find_reworded(self, reply: str, repeated: Sequence[RepeatedStretch]) -> list[RepeatedStretch]:
         """Objects that give the answers of one in the material, with one of its texts: others may be changed."""
         known = {one.start for one in repeated if one.is_value}
+        if is_reply_one_value(reply, find_json_values_in_reply(reply)):
+            return []  # The same quotation and score, with a reason of its own: what that says is no second answer.
         return [
             mark_reply_value(reply, value)
             for value in find_json_values_in_reply(reply)[-MOST_STRETCHES:]
@@ -340,8 +342,7 @@ class JudgedMaterial:
         """JSON values that stand in the material, and the longest runs of words with an answer in them that do."""
         values = [value for value in find_json_values_in_reply(reply) if holds_reply_json_object(value.data)]
         gaps = list(zip([0, *(one.end for one in values)], [*(one.start for one in values), len(reply)], strict=True))
-        only_value = len(values) == 1 and values[0].complete
-        if not any(_SPEAKS.search(reply, start, end) for start, end in gaps) and only_value:
+        if is_reply_one_value(reply, values):
             return []  # Nothing but one answer: whose should it be?
         found = [
             mark_reply_value(reply, value)

@@ -86,6 +86,16 @@ def holds_reply_json_object(data: object) -> bool:
     return isinstance(data, dict) or (isinstance(data, list) and any(map(holds_reply_json_object, data)))
 
 
+_SPEAKS = re.compile(r"[^\W_]|<")
+
+
+def is_reply_one_value(text: str, values: Sequence[ReplyValue]) -> bool:
+    """Whether a reply is one whole value, with no word around it."""
+    if len(values) != 1 or not values[0].complete:
+        return False
+    return not any(_SPEAKS.search(part) for part in (text[: values[0].start], text[values[0].end :]))
+
+
 def spell_json_objects_of_reply(data: object, depth: int = 4) -> Iterator[str]:
     """A value and those inside it, down to where answers stand, each spelt alike whatever the order of its keys."""
     if isinstance(data, dict | list):
