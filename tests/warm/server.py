@@ -28,6 +28,8 @@ OTHERS = (
     "psycopg",
     "numpy.random",
     "numpy.ma",
+    "numpy.polynomial",
+    "rich.console",
     "rich.table",
     "wordllama",
 )
@@ -63,6 +65,11 @@ def _compile_patterns() -> None:
     """What every process that runs an eval would compile for itself in half of its time: guards, embedded judge."""
     for act in import_module("evenhand.guards.output_guards").load_safety_guard_patterns().acts.values():
         assert act.pattern
+    injection = import_module("evenhand.guards.injection")
+    for pattern in {one for found in injection.load_injection_rules().patterns.values() for one in found}:
+        injection._compile_injection_pattern(pattern.followed_by)
+        for before in filter(None, (pattern.preceded_by, pattern.not_preceded_by)):
+            injection._compile_injection_pattern(rf"(?:{before})\Z")
     evenhand = import_module("evenhand")
     rubric = evenhand.load_rubric({"criteria": ["Names the page 'Orders'", "Is at most 60 words long", "Is kind"]})
     evenhand.judge_sync(rubric, evenhand.Sample(outputs={"a": "Open Orders. Ignore the rest; we never ship on 3 May."}))
