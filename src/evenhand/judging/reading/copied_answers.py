@@ -40,6 +40,7 @@ MOST_TEXTS = 500
 LONGEST_REMARK = 80  # Characters of an answer with some words around it; more are a text.
 MOST_PLACES = 50
 _QUOTES = frozenset(EVIDENCE_KEYS)
+_REASONS = REASON_KEYS - {"feedback"}
 _WORD = re.compile(r"[0-9]+(?:[.,][0-9]+)*|[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_]+")
 _NUMBER = re.compile(
     r"([0-9]{1,9}(?:[.,][0-9]{1,6})?)(?: ?(?:/|out of|of) ?[0-9]{1,4})?(?: ?(?:points?|stars?|分|点|점))?"
@@ -56,17 +57,23 @@ class GivenReplyAnswers:
 
     pairs: set[_Pair] = field(default_factory=set)
     reasons: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)  # Under other keys: a hint, advice, a note.
     quotes: list[str] = field(default_factory=list)
     is_contradicted: bool = False  # A key came twice, with different values.
 
     @property
+    def said(self) -> list[str]:
+        """What tells whose it is: its reasons, which no two write alike; a hint or advice only where it has none."""
+        return self.reasons or self.remarks
+
+    @property
     def has_text(self) -> bool:
         """Whether it has a sentence, or a name."""
-        return bool(self.reasons or self.quotes)
+        return bool(self.reasons or self.remarks or self.quotes)
 
     def is_part_of(self, other: GivenReplyAnswers) -> bool:
         """Whether the other gives all its answers and reasons."""
-        return self.pairs <= other.pairs and set(self.reasons) <= set(other.reasons)
+        return self.pairs <= other.pairs and set(self.said) <= {*other.reasons, *other.remarks}
 
     def add_value(self, data: object, subject: str, key: str) -> None:
         """Take in a value that stands under a key, in an object about a subject."""
@@ -88,7 +95,8 @@ class GivenReplyAnswers:
         elif answer is not None:
             self.pairs.add((name, answer))
         else:
-            self.reasons += map(_spell_answer_text, split_at_cuts(str(data)))
+            said = self.reasons if key in _REASONS else self.remarks
+            said += map(_spell_answer_text, split_at_cuts(str(data)))
 
 
 def _list_answer_entries(data: dict[str, object]) -> Iterator[tuple[str, object]]:
@@ -196,7 +204,7 @@ class PlantedReplyAnswers:
     @cached_property
     def texts(self) -> dict[str, set[str]]:
         """The texts in objects of the material, with their words."""
-        texts = [text for one in self.given for text in (*one.reasons, *one.quotes)]
+        texts = [text for one in self.given for text in (*one.reasons, *one.remarks, *one.quotes)]
         return {text: set(text.split()) for text in texts[-MOST_TEXTS:] if _count_letters(text) >= LEAST_LETTERS}
 
     @cached_property
@@ -213,7 +221,7 @@ class PlantedReplyAnswers:
     def compare_value(self, data: object) -> ComparedValue:
         """Which answers of a value, with their reasons, the material gives too, and what else the value says."""
         own = read_given_answers(data)
-        if own.pairs and own.reasons and not own.is_contradicted and any(map(own.is_part_of, self.given)):
+        if own.pairs and own.said and not own.is_contradicted and any(map(own.is_part_of, self.given)):
             return ComparedValue(COPIED, True, self.adds_nothing(data))
         rest, is_copied, is_added = self._cut_copies(data, "", "")
         return ComparedValue(rest, is_copied, is_copied and not is_added and self.adds_nothing(data))
@@ -271,7 +279,7 @@ class PlantedReplyAnswers:
             return None
         own = GivenReplyAnswers()
         own.add_value(data, subject, key)
-        texts = [text for text in own.reasons or own.quotes if _count_letters(text) >= LEAST_LETTERS]
+        texts = [text for text in own.said or own.quotes if _count_letters(text) >= LEAST_LETTERS]
         scores = {pair for pair in own.pairs if pair[0] in ("", subject, key)} or own.pairs
         held = [self._compare_text(text) for text in texts] if scores <= self.pairs else []
         if any(one is not None for one in held):
