@@ -304,10 +304,15 @@ def explain_json_error(text: str, error: json.JSONDecodeError, *, with_line: boo
 
 def encode_plain_json(value: object) -> str:
     """Plain data as JSON, for machines: short, and with no character that a database or a server cannot take."""
+    return encode_plain_json_bytes(value).decode()
+
+
+def encode_plain_json_bytes(value: object) -> bytes:
+    """The same in UTF-8, as a server takes it."""
     try:
-        return orjson.dumps(value).decode()
+        return orjson.dumps(value)
     except TypeError:  # Half a character, a number of many digits or a key that is no text: the slow one takes them.
-        return json.dumps(value, separators=(",", ":"))
+        return json.dumps(value, separators=(",", ":")).encode()
 
 
 def decode_plain_json(text: str | bytes) -> Any:

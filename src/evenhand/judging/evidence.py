@@ -215,8 +215,11 @@ def _read_exact_reply_answer(given: object, scale: Scale, more: tuple[str, ...])
     reason, evidence, said = given.get("reason"), given.get("evidence"), given.get(last[0])
     if not isinstance(evidence, list) or not isinstance(reason, str):
         return None
-    for text in (*evidence, *map(given.get, more)):
+    for text in evidence:
         if not isinstance(text, str):
+            return None
+    for name in more:
+        if not isinstance(given.get(name), str):
             return None
     score: CriterionScore
     if said in _CANNOT:

@@ -48,8 +48,8 @@ _POWER = re.compile(
     re.VERBOSE | re.MULTILINE,
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
-# Without one of these, no ASCII text has a tag, a turn, a heading or a character that nobody sees.
-_MAY_HAVE_POWER = re.compile(r"[<&\[:#*_=~\x00-\x08\x0e-\x1b\x1f\x7f]|--")
+# Without one of these or "--", no ASCII text has a tag, a turn, a heading or a character that nobody sees.
+_MAY_HAVE_POWER = re.compile(r"[<&\[:#*_=~\x00-\x08\x0e-\x1b\x1f\x7f]")
 # Tag characters, and control characters that break no line.
 _UNSEEN = re.compile("[\x00-\x08\x0e-\x1b\x1f\x7f-\x84\x86-\x9f\U000e0000-\U000e007f]")
 
@@ -83,7 +83,8 @@ def fence_untrusted_prompt_pieces(
         raw = text.encode("utf-8")
         digest.update(len(raw).to_bytes(8, "big"))
         digest.update(raw)
-    marker, lowered = digest.hexdigest(), [text.lower() for text in (*texts.values(), *(text for _, _, text in beside))]
+    marker, lowered = digest.hexdigest(), [text.lower() for text in texts.values()]
+    lowered += [text.lower() for _, _, text in beside]
     while any(marker in text for text in lowered):
         digest.update(b"again")
         marker = digest.hexdigest()
@@ -94,7 +95,7 @@ def fence_untrusted_prompt_pieces(
 def neutralize_untrusted_prompt_text(text: str) -> str:
     """The text with tags, chat marks and role words made powerless; to a reader it stays the same."""
     if text.isascii():
-        if _MAY_HAVE_POWER.search(text) is None:
+        if "--" not in text and _MAY_HAVE_POWER.search(text) is None:
             return text
     else:
         text = _SURROGATES.sub("\ufffd", text)

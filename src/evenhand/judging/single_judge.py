@@ -284,8 +284,9 @@ async def ask_judge_opinion(
 
 def is_judge_asked_listwise(rubric: Rubric, judge: str, how: JudgeOptions) -> bool:
     """Whether a judge sees all outputs of a sample in one request."""
-    alone = how.each or how.logprobs or how.samples > 1 or is_decision_model_name(judge) or judges_by_odds(judge, how)
-    return rubric.method.dialogue == "listwise" and not alone
+    if rubric.method.dialogue != "listwise" or how.each or how.logprobs or how.samples > 1:
+        return False
+    return not is_decision_model_name(judge) and not judges_by_odds(judge, how)
 
 
 def _list_outputs_judge_may_score(rubric: Rubric, sample: Sample, outputs: Sequence[str], judge: str) -> list[str]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import NoReturn
 
 from evenhand.errors import BusyError, ModelError, RefusedError, suggest_known_word_in_error
-from evenhand.files.parsing import decode_plain_json, encode_plain_json
+from evenhand.files.parsing import decode_plain_json, encode_plain_json_bytes
 from evenhand.models import anthropic_format, decisions_format, openai_format
 from evenhand.models.circuit_breaker import ModelCircuitBreaker
 from evenhand.models.hidden_keys import ModelSecrets, hide_api_keys_in_reply
@@ -99,7 +99,7 @@ class RemoteModel:
         if self.decides and (fault := decisions_format.find_model_request_fault(request)):
             raise RefusedError(f"{self.name}: {fault}", always=True)
         course = _RequestAttempts(request, self.accepted, self._make(self._address.model, request, self.accepted))
-        sent = encode_plain_json(course.body).encode()
+        sent = encode_plain_json_bytes(course.body)
         while True:
             outcome = await self._attempt(course, sent)
             if isinstance(outcome, Reply):
@@ -107,7 +107,7 @@ class RemoteModel:
             less = self.drop_parameter(course.accepted, course.body, outcome) if outcome.kind == "unaccepted" else None
             if less is not None:
                 course.accepted, course.body = less, self.build_body(request, less)
-                sent = encode_plain_json(course.body).encode()
+                sent = encode_plain_json_bytes(course.body)
                 continue
             try:
                 wait = await self._wait_before_retry(course, outcome)

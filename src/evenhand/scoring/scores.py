@@ -45,14 +45,14 @@ def compute_scorecards_and_ranks(
         cards: Sequence[Scorecard] = [compute_answers_scorecard(rubric, answers) for answers in outputs]
     else:
         cards = score_panel(rubric, reviews, outputs)
-    layered = isinstance(rubric.method.steps[0], LayerMean)
-    sets = {find_scorecard_layers(rubric, card.criteria) for card in cards} if layered else set()
-    layers = sorted(" + ".join(sorted(names)) for names in sets if names)
+    layers: list[str] = []
+    scored: set[frozenset[str]] = set()
+    if isinstance(rubric.method.steps[0], LayerMean):
+        sets = {find_scorecard_layers(rubric, card.criteria) for card in cards}
+        layers = sorted(" + ".join(sorted(names)) for names in sets if names)
+        scored = {find_scorecard_layers(rubric, card.criteria) for card in cards if card.exact is not None}
     notes: tuple[str, ...] = ()
     ranking = None
-    scored = (
-        {find_scorecard_layers(rubric, card.criteria) for card in cards if card.exact is not None} if layered else ()
-    )
     if len(cards) > 1 and len(scored) > 1:
         told = [" + ".join(word_layer(name) for name in one.split(" + ")) for one in layers]
         notes = (f"not ranked: computed from different layers ({'; '.join(told)})",)

@@ -13,7 +13,17 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import RunLostError
 from evenhand.store.queries import IS_USABLE_BY_ALL, stream_rows
-from evenhand.store.rows import Row, RowBatch, StoreRows, fit_store_rows, repair_row_texts, to_stored_json, upsert_rows
+from evenhand.store.rows import (
+    Row,
+    RowBatch,
+    StoreRows,
+    fit_store_rows,
+    repair_row_texts,
+    run_driver_sql,
+    share_dialect,
+    to_stored_json,
+    upsert_rows,
+)
 from evenhand.store.run_holds import RunHold, explain_lost_run_hold, is_run_row_held
 from evenhand.store.tables import BATCHES, CALLS, CLAIMS, MADE, RUNS
 
@@ -29,10 +39,10 @@ def claim_rows_of_unasked_replies(connection: Connection, keys: Sequence[str], r
     """Claim questions for a run; those that it got: nobody has claimed them, and nobody has their replies."""
     # In one order, so that two processes that claim the same do not wait for each other.
     rows = [{"key": key, "run": run} for key in sorted(keys)]
-    statements = _compile_claim_statements(connection.dialect)
-    connection.exec_driver_sql(statements.claim, rows)
-    found = connection.exec_driver_sql(statements.list_unanswered, {**statements.values, "run": run})
-    unanswered = set(found.scalars().all())
+    statements = _compile_claim_statements(share_dialect(connection))
+    run_driver_sql(connection, statements.claim, rows)
+    found = run_driver_sql(connection, statements.list_unanswered, {**statements.values, "run": run})
+    unanswered = {key for (key,) in found.fetchall()}
     release_reply_claim_rows(connection, run, [key for key in keys if key not in unanswered])
     return unanswered.intersection(keys)
 
@@ -101,8 +111,8 @@ def release_reply_claim_rows(connection: Connection, run: str, keys: Sequence[st
     if keys is None:
         connection.execute(delete(CLAIMS).where(CLAIMS.c.run == run))
     elif keys:
-        release = _compile_claim_statements(connection.dialect).release
-        connection.exec_driver_sql(release, [{"key": key, "run": run} for key in keys])
+        release = _compile_claim_statements(share_dialect(connection)).release
+        run_driver_sql(connection, release, [{"key": key, "run": run} for key in keys])
 
 
 def keep_first_reply_rows(connection: Connection, calls: StoreRows, run: str) -> set[str]:

@@ -112,11 +112,23 @@ def repair_row_texts(row: Row) -> Row:
 
 def upsert_rows(connection: Connection, table: Table, rows: StoreRows, *, but: str | None = None) -> None:
     """Write rows over those with the same key, `but` not over those of which this SQL is true."""
-    statement, fitted = _upsert_sql_statement(table, connection.dialect, but), fit_store_rows(table, rows)
+    statement, fitted = _upsert_sql_statement(table, share_dialect(connection), but), fit_store_rows(table, rows)
     try:
-        connection.exec_driver_sql(statement, fitted)
+        run_driver_sql(connection, statement, fitted)
     except UnicodeEncodeError:  # Half a character somewhere: rare, and slow to look for in every text.
-        connection.exec_driver_sql(statement, [repair_row_texts(row) for row in fitted])
+        run_driver_sql(connection, statement, [repair_row_texts(row) for row in fitted])
+
+
+def run_driver_sql(connection: Connection, statement: str, values: Row | Sequence[Row]) -> Any:
+    """Run what every batch of rows runs, once or for each of several rows; return where the rows found are fetched.
+
+    What SQLAlchemy does around a statement takes several times as long as SQLite does with it. The driver of a server
+    has errors of its own, which SQLAlchemy knows.
+    """
+    if connection.dialect.name != "sqlite":
+        return connection.exec_driver_sql(statement, values)
+    cursor = connection.connection.cursor()
+    return cursor.execute(statement, values) if isinstance(values, dict) else cursor.executemany(statement, values)
 
 
 def write_row_batch(connection: Connection, batch: RowBatch) -> None:
@@ -138,6 +150,14 @@ _DROP_REPLY = (
     .where(CALLS.c.run == bindparam("of_run"), CALLS.c.key == bindparam("of_key"))
     .values(reply=bindparam("new"), kept=bindparam("new_kept"))
 )
+
+
+_DIALECTS: dict[str, Dialect] = {}  # By database.
+
+
+def share_dialect(connection: Connection) -> Dialect:
+    """The dialect of the first store in the same database system: what is compiled for one serves all, and once."""
+    return _DIALECTS.setdefault(connection.dialect.name, connection.dialect)
 
 
 @cache

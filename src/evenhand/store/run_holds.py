@@ -21,7 +21,7 @@ from sqlalchemy import ColumnElement, Connection, Dialect, bindparam, delete, in
 
 from evenhand.errors import Fault, RunLostError, StoreError
 from evenhand.store.queries import RUN_KIND, StoredKind
-from evenhand.store.rows import ALLOWED_VALUES, Row
+from evenhand.store.rows import ALLOWED_VALUES, Row, run_driver_sql, share_dialect
 from evenhand.store.tables import CLAIMS, HOLDS, RUNS
 
 BEAT_SECONDS = 10.0
@@ -80,7 +80,9 @@ def beat_run_hold(connection: Connection, hold: RunHold, where: str) -> None:
 
 def explain_lost_run_hold(connection: Connection, hold: RunHold, where: str) -> Fault | None:
     """Why a hold is worth nothing any more; None where it is still good, and stays so until the transaction is over."""
-    token = connection.exec_driver_sql(_compile_token_query(connection.dialect), {"of_run": hold.run}).scalar()
+    query = _compile_token_query(share_dialect(connection))
+    found = run_driver_sql(connection, query, {"of_run": hold.run}).fetchone()
+    token = None if found is None else found[0]
     if token == hold.token:
         return None
     if token is None:

@@ -139,10 +139,10 @@ def build_judge_output_review(
         remark=" ".join(remark.split()) if isinstance(remark, str) else "",
         whole=None if whole is None or rubric.whole_scale is None else _read_whole_reply(rubric.whole_scale, whole),
     )
-    judgments = tuple(
+    judgments = [
         item.judgment(manner.judge, output, id) for group in (criteria, flags, bonuses) for id, item in group.items()
-    )
-    return OutputReview(answers=answers, judgments=judgments, suggestions=advice)
+    ]
+    return OutputReview(answers=answers, judgments=tuple(judgments), suggestions=advice)
 
 
 def _read_whole_reply(scale: Scale, given: object) -> Scored | None:

@@ -168,7 +168,13 @@ def may_reply_quote_material(reply: str, material: Sequence[str]) -> bool:
 
     Inside such an object the material is quoted where it has objects of its own, or tags of thinking.
     """
-    return any(map(_OPENS_OBJECT_OR_TAG.search, material)) or parse_clean_reply_object(reply.strip()) is None
+    return any(map(_may_open_object_or_tag, material)) or parse_clean_reply_object(reply.strip()) is None
+
+
+def _may_open_object_or_tag(text: str) -> bool:
+    if text.isascii():  # To look for three characters one by one takes a tenth of the time.
+        return "{" in text or "<" in text or "&" in text
+    return _OPENS_OBJECT_OR_TAG.search(text) is not None
 
 
 # Also as an entity, and in wide and small letters.
