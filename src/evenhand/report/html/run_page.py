@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
@@ -227,12 +228,18 @@ def _find_variants_of_verdict_in_report(
     """The control and the treatment that the headline is about, of those with a number."""
     decision = head["decision"]
     about = [one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]]
-    about.sort(key=lambda one: not (one.get("headline") or "").endswith(decision["headline"]))
+    about.sort(key=lambda one: -_count_shared_beginning_in_report(one, decision["headline"]))
     if about:
         names = [about[0]["control"], about[0]["treatment"]]
     else:
         names = [one["name"] for one in sorted(head["variants"], key=lambda one: one["role"] != "control")][:2]
     return [one for name in names for one in known if one["name"] == name] or [known[0]]
+
+
+def _count_shared_beginning_in_report(one: Mapping[str, Any], headline: str) -> int:
+    """How many characters a comparison's own sentence shares with a headline, which may go on behind it."""
+    own = (one.get("headline") or "").removeprefix(f"{one['verdict']}: ")
+    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(own, headline, strict=False)))
 
 
 def _build_report_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[PageKeyFact]:
