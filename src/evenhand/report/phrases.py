@@ -338,6 +338,16 @@ def describe_unpaired_in_report(head: ReportData) -> str:
     return f"means are over all outputs with that score, differences over the {counts} scored with both variants"
 
 
+def describe_samples_without_pair_in_report(one: ReportData) -> str:
+    """The samples of a comparison that were not scored for both, and for whom not."""
+    without = max(0, one.get("samples", 0) - one["pairs"])
+    lost = {one["treatment"]: one["lost_by_treatment"], one["control"]: one["lost_by_control"]}
+    neither = without - sum(lost.values())  # Below 0 where a sample lost some repeats and not all.
+    parts = [f"{count:,} not scored for {name}" for name, count in lost.items() if any(lost.values())]
+    parts += [f"{neither:,} scored for neither"] if neither > 0 else []
+    return ", ".join(parts) or "none"
+
+
 def build_report_comparison_columns(head: ReportData) -> list[ReportColumn]:
     """A row for each comparison: its pairs, and which way they went; empty where nothing was compared."""
     compared = head["decision"]["comparisons"]

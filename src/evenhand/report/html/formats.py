@@ -11,6 +11,7 @@ from evenhand.report.phrases import (
     describe_reported_badge,
     describe_reported_badge_advice,
     describe_reported_badge_state,
+    describe_samples_without_pair_in_report,
     format_report_p_value,
 )
 from evenhand.wording import (
@@ -108,6 +109,7 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "bounds": format_report_interval,
     "marked": describe_fingerprint_tag_in_report,
     "place": link_report_to_sample,
+    "without_pair": describe_samples_without_pair_in_report,
     "advised": describe_reported_badge_advice,
     "answered": describe_reported_badge,
     "short_answer": describe_reported_badge_state,
