@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -63,6 +64,14 @@ def format_report_moment(written: str | None) -> str | None:
     except ValueError:
         return written
     return f"{when.day} {when:%b %Y, %H:%M}" + (f" {when:%Z}" if when.tzinfo else "")
+
+
+_MOMENTS = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?\b")
+
+
+def write_reported_moments(sentence: str | None) -> str | None:
+    """A sentence of a record, which has times as ISO 8601 writes them, with the times as pages write them."""
+    return sentence and _MOMENTS.sub(lambda found: format_report_moment(found[0]) or "", sentence)
 
 
 def format_report_scale(ends: Any) -> str | None:
