@@ -61,6 +61,7 @@ from evenhand.report.phrases import (
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_reported_safety_gates,
+    name_judges_of_report_briefly,
 )
 from evenhand.report.result_phrases import (
     build_report_preference_tables,
@@ -81,6 +82,7 @@ VERDICT_LOOKS = {
     "SOLO": ("●", "plain"),
 }
 UNKNOWN_LOOK = ("·", "calm")
+MOST_UNPRICED_NAMED = 2  # Judges whose calls have no price, named in a tile.
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +97,7 @@ class PageKeyFact:
 
 def build_run_report_page(head: Mapping[str, Any]) -> dict[str, Any]:
     """All that the template is given beside samples, style and script."""
+    head = name_judges_of_report_briefly(head)
     variants, decision = head["variants"], head["decision"]
     verdicts = [decision["verdict"], *(one["verdict"] for one in decision["comparisons"])]
     return {
@@ -198,11 +201,16 @@ def _list_report_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     yield PageKeyFact(
         "Guard flags", format_report_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else ""
     )
+    # The names of many judges would be most of the page; their table has them.
+    several = len(cost.get("unpriced_calls") or ()) > MOST_UNPRICED_NAMED
+    unpriced = {**cost, "unpriced_calls": {}} if several else cost
     took = f"in {format_report_duration(run['seconds']) or 'unknown time'}"
     yield PageKeyFact(
         "Cost",
         describe_reported_known_cost(cost),
-        "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost), describe_reported_recorded_cost(cost)))),
+        "; ".join(
+            filter(None, (took, describe_reported_unpriced_calls(unpriced), describe_reported_recorded_cost(cost)))
+        ),
     )
 
 

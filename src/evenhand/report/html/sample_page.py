@@ -22,6 +22,7 @@ from evenhand.report.html.page_file import list_report_yes_no_criteria
 from evenhand.wording import (
     MISSING_DASH,
     format_dollar_amount,
+from evenhand.report.phrases import name_reported_judges_briefly, shorten_reported_judges
     format_figure,
     pluralize_count,
     word_criterion,
@@ -89,6 +90,7 @@ SAMPLE_FILTERS: dict[str, Callable[..., Any]] = {
 
 
 def build_sample_report_page(head: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
+    "briefly": name_reported_judges_briefly,
     """All that the template of a sample is given."""
     roles = {one["name"]: one["role"] for one in head["variants"]}
     rubric = _find_report_questions(head["eval"]["rubrics"], sample["tags"])
@@ -101,6 +103,7 @@ def build_sample_report_page(head: Mapping[str, Any], sample: Mapping[str, Any])
         "asked": [(name, value) for name, value in asked if value],
         "facts": [(name, write_report_value(value)) for name, value in facts.items()],
         "repeats": list(_build_repeats_in_report(sample["results"], roles, rubric)),
+        "short_judges": shorten_reported_judges(one["name"] for one in head["judges"]),
     }
 
 
