@@ -177,6 +177,16 @@ def test_layers_are_tested_together_where_they_make_a_regress() -> None:
     assert (beside.verdict, beside.rule) == ("CAUTIOUS", "5. a layer fell below its gate, not significantly")
 
 
+def test_a_composite_that_is_lower_tells_also_which_layer_fell_below_its_gate() -> None:
+    """Beside the table of gates, in which it has a cross, “Why” would leave it out."""
+    fell = compared(column(spread(3.7)), column(_down(spread(3.7), 0.8)))
+    was_below = compared(column(spread(3)), column(_down(spread(3), 0.8)))
+
+    assert (fell.rule[:2], was_below.rule[:2]) == ("4.", "4.")
+    assert [one for one in fell.reasons if one.startswith("The rubric layer fell below its gate of 3.50: from 3.7")]
+    assert not [one for one in was_below.reasons if "gate" in one]
+
+
 def test_a_run_that_stopped_early_follows_the_same_rules() -> None:
     """Scattered differences that are significant are so, whether or not the run was stopped for it."""
     control, treatment = [2.0, 4.0] * 15, [5.0, 3.9] * 15

@@ -21,6 +21,7 @@ from evenhand.report.contest.contest_page import (
 from evenhand.report.contest.reported_contest import ReportClock, ReportedContest
 from evenhand.report.contest.submission_details import _cut_report_text_at_marks
 from evenhand.report.contest.timeline import MARK_DISTANCE, ChartTimeAxis, draw_timelines
+from evenhand.report.html.formats import write_reported_moments
 from tests.contest.building import Contest, dimensions
 from tests.report import contests
 from tests.report.contests import ANN, BEN, CARD, IBAN, MAIL, MARKUP, QUOTE, SHAPES, Json, Record, written
@@ -528,3 +529,13 @@ def test_a_refused_challenge_is_no_refused_submission() -> None:
 
     assert told["Submissions"].endswith("; 1 refused")
     assert told["Challenge"].endswith("; 1 refused")
+
+
+def test_sentences_of_a_record_have_their_times_as_pages_write_them() -> None:
+    """One page had three ways to write a time."""
+    told = "it is waiting: played up to 2026-11-18T13:43:57+00:00; the deadline is 2026-11-19T00:00:00.123456+01:00"
+
+    assert write_reported_moments(told) == (
+        "it is waiting: played up to 18 Nov 2026, 13:43 UTC; the deadline is 19 Nov 2026, 00:00 UTC+01:00"
+    )
+    assert (write_reported_moments(None), write_reported_moments("a3 is late")) == (None, "a3 is late")

@@ -7,6 +7,7 @@ import pytest
 
 from evenhand.report.html.page_file import write_html
 from evenhand.report.html.run_page import build_run_report_page
+from evenhand.report.phrases import describe_samples_without_pair_in_report
 from tests.report.example import head, samples
 from tests.report.results import Data
 from tests.report.shapes import five_variants
@@ -71,3 +72,58 @@ def test_the_first_number_is_of_what_the_verdict_is_about() -> None:
 
     assert (first.name, first.note) == ("Composite", f"{about['control']} → {about['treatment']}, on 1 to 5")
     assert (pair.value.count(" → "), pair.note) == (1, "old → new, on 1 to 5")
+
+
+def test_the_first_number_is_of_the_best_treatment_that_the_headline_names() -> None:
+    """The headline goes on behind the sentence of its comparison: “It is the best of 2 treatments.”"""
+    whole, _ = five_variants()
+    first, about = whole["decision"]["comparisons"][1:3]
+    for one in whole["decision"]["comparisons"]:
+        one |= {"verdict": "PROGRESS", "headline": f"PROGRESS: {one['treatment']} is better (+0.4 points)."}
+    said = f"{about['treatment']} is better (+0.4 points). It is the best of 4 treatments."
+    whole["decision"] |= {"verdict": "PROGRESS", "headline": said, "best": about["treatment"]}
+
+    fact = build_run_report_page(whole)["facts_row"][0]
+
+    assert first["treatment"] != about["treatment"]
+    assert fact.note == f"{about['control']} → {about['treatment']}, on 1 to 5"
+
+
+def test_a_criterion_says_over_how_many_outputs_its_mean_is() -> None:
+    """An output without a score may have answers to some criteria, and they are in the means of those."""
+    whole = head()
+    variant = whole["variants"][0]
+    id, mean = next((id, one) for id, one in variant["criteria"].items() if one["mean"] is not None)
+    for one in whole["variants"]:
+        for other in one["criteria"].values():
+            other["n"] = one["scored"]
+    even = written(whole)
+    mean["n"] = variant["scored"] + 2
+    text = written(whole)
+
+    assert id
+    assert "is in no mean." not in text
+    assert 'class="quiet">n ' not in even
+    assert f'<span class="quiet">n {mean["n"]}</span>' in text
+    assert "also those without a score" in text
+
+
+def test_samples_that_were_scored_for_neither_have_no_pair() -> None:
+    """“none” stood beside “58 of 60 samples scored with both”."""
+    one = head()["decision"]["comparisons"][0] | {"samples": 60, "pairs": 58}
+    one |= {"treatment": "new", "control": "old"}
+    lost = [
+        describe_samples_without_pair_in_report(one | {"lost_by_treatment": own, "lost_by_control": other})
+        for own, other in ((0, 0), (2, 0), (1, 0), (3, 1))
+    ]
+
+    assert lost == [
+        "2 scored for neither",
+        "2 not scored for new, 0 not scored for old",
+        "1 not scored for new, 0 not scored for old, 1 scored for neither",
+        "3 not scored for new, 1 not scored for old",
+    ]
+    assert (
+        describe_samples_without_pair_in_report(one | {"samples": 58, "lost_by_treatment": 0, "lost_by_control": 0})
+        == "none"
+    )

@@ -9,6 +9,7 @@ import requests
 from starlette.testclient import TestClient
 
 from evenhand.store.run_holds import name_lock_process
+from evenhand.web.pages import render_fragment
 from evenhand.workflows.report import load_user_report_head
 from evenhand.workflows.run_following import view_run_following
 from evenhand.workflows.run_resuming import add_pause_of_resumed_run
@@ -54,8 +55,10 @@ def test_counts_of_a_stopped_run_say_of_what_they_are(workbench: str, held: Held
     done = view_run(workbench, run)["progress"]["done"]
 
     assert re.search(r"Samples × 2 repeats \d of 16", live)
-    listed, without = re.search(r"(\d) samples? with a result and (\d) without one yet", page).groups()  # type: ignore[union-attr]
-    assert page.count("no result yet") == int(without) > 0
+    said = re.search(r"(\d) samples? with a result and (\d) without one yet(?:, (\d|none) of these in the list)?", page)
+    listed, without, read = said.groups()  # type: ignore[union-attr]
+    assert page.count("no result yet") == (int(without) if read is None else int(read.replace("none", "0")))
+    assert int(listed) + int(without) == 8
     assert int(listed) == -(-done // 2)
     assert f"Stopped before its end: {listed} of 8 samples." in page
     assert re.findall(r"(\d) of 8\b", page) == [listed] * 2
@@ -69,7 +72,8 @@ def test_a_stopped_run_has_one_count_of_its_samples(client: TestClient) -> None:
     results = [result(at, name, 3.0) for at in range(9) for name in ("old", "new")]
     results += [result(9, "old", 3.0), result(10, "new", 3.0)]
     store = client.app.state.store  # type: ignore[attr-defined]
-    read, planned = [sample(at) for at in range(17)], {"samples": 120}
+    read = [sample(at, tags=["even" if at % 2 == 0 else "odd"]) for at in range(17)]
+    planned = {"samples": 120}
     scores: dict[str, list[float]] = {"old": [], "new": []}
     keep_run(store, RUN, scores, samples=read, results=results, state="stopped", setup_changes=planned)
     page = client.get(f"/runs/{RUN}").text
@@ -77,7 +81,24 @@ def test_a_stopped_run_has_one_count_of_its_samples(client: TestClient) -> None:
 
     assert (following.done, following.total) == (11, 120)
     assert set(re.findall(r"(\d+) of 120", page)) == {"11"}
-    assert "11 samples with a result and 6 without one yet" in page
+    assert "11 samples with a result and 109 without one yet, 6 of these in the list" in page
+    tags = re.findall(r'<th scope="row">(even|odd)</th><td class="n">(\d+)</td>', page)
+    assert tags == [("even", "6"), ("odd", "5")]
+
+
+def test_a_run_that_goes_on_says_what_fails_and_counts_it_once(client: TestClient) -> None:
+    """Who sees “judge” alone pays until the end for replies that nobody can read."""
+    store = client.app.state.store  # type: ignore[attr-defined]
+    given: dict[str, object] = {"judge": "strict", "evidence": [], "reason": "", "score": None}
+    unread = [given | {"criterion": id, "why_not": "strict: unreadable: no answer was given"} for id in ("a", "b")]
+    shy = given | {"criterion": "a", "why_not": "strict: abstained: it cannot see the file"}
+    results = [result(at, "old", None, judgments=unread + [shy] * (at == 0), state="incomplete") for at in range(3)]
+    keep_run(store, RUN, {"old": []}, results=results, state="stopped", samples=[sample(at) for at in range(9)])
+    following = view_run_following(store, RUN)
+    page = " ".join(re.sub(r"<[^>]*>", " ", render_fragment("progress.html.j2", following=following)).split())
+
+    assert list(following.failures) == ["judge", "abstention"]
+    assert "Without a score 3 outputs, most often judge: strict: unreadable: no answer was given ; abstention:" in page
 
 
 def test_the_pause_before_a_resume_is_no_time_of_the_run(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:

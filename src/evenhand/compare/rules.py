@@ -161,7 +161,11 @@ def _rule_verdict_composite_lower(facts: CompareFacts) -> VerdictRuling | None:
         verdict="REGRESS",
         rule=f"4. the {facts.what} is significantly lower",
         says=f"{facts.treatment} is worse than {facts.control} ({word_treatment_points(facts)})",
-        why=(f"The {facts.what} is significantly lower.", *describe_verdict_against_clusters(facts)),
+        why=(
+            f"The {facts.what} is significantly lower.",
+            *_describe_fallen_verdict_layers(facts),
+            *describe_verdict_against_clusters(facts),
+        ),
         next_step=f"Do not ship {facts.treatment}; look first at the samples that lost most.",
     )
 
@@ -170,13 +174,7 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
     fallen = {name: layer for name, layer in facts.layers.items() if layer.fell_below_gate}
     if not fallen:
         return None
-    why = tuple(
-        f"The {word_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
-        f"{format_score(layer.control.mean, beside=layer.gate)} to "
-        f"{format_score(layer.treatment.mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
-        f"{describe_compared_samples_short_of_gate(layer.short)}."
-        for name, layer in fallen.items()
-    )
+    why = _describe_fallen_verdict_layers(facts)
     sure = [name for name, layer in fallen.items() if layer.worse_among_all]
     first = next(iter(sure or fallen))
     chance = treatment_difference_chance_text(
@@ -209,6 +207,18 @@ def _rule_verdict_layer_below_gate(facts: CompareFacts) -> VerdictRuling | None:
         next_step=f"Look at {word_layers_in_sentence(fallen)} before shipping, "
         "or add samples to see whether the fall is real.",
         sure=chance,
+    )
+
+
+def _describe_fallen_verdict_layers(facts: CompareFacts) -> tuple[str, ...]:
+    """Each layer that reached its gate with the control and does not with the treatment."""
+    return tuple(
+        f"The {word_layer(name)} layer fell below its gate of {format_score(layer.gate, beside=layer.gate)}: from "
+        f"{format_score(layer.control.mean, beside=layer.gate)} to "
+        f"{format_score(layer.treatment.mean, beside=layer.gate)} ({treatment_difference_text(layer.difference)})"
+        f"{describe_compared_samples_short_of_gate(layer.short)}."
+        for name, layer in facts.layers.items()
+        if layer.fell_below_gate
     )
 
 

@@ -170,14 +170,19 @@ def _list_notable_run_differences(
 
 
 def summarise_run_tags(summary: RunSummary, tags: Mapping[str, Sequence[int]]) -> list[Json]:
-    """The mean composite of every variant over the samples of each tag, the tags of most samples first."""
-    most = sorted(tags, key=lambda tag: -len(tags[tag]))[:MOST_REPORTED_TAGS]
+    """The mean composite of every variant over the samples of each tag, the tags of most samples first.
+
+    A sample counts once it has a result: a run that was stopped has read more of them.
+    """
+    there = {place // MOST_REPEATS for tally in summary.tallies.values() for place in tally.places}
+    known = {tag: [position for position in some if position in there] for tag, some in tags.items()}
+    most = sorted(filter(known.__getitem__, known), key=lambda tag: -len(known[tag]))[:MOST_REPORTED_TAGS]
     return [
         {
             "tag": tag,
-            "samples": len(tags[tag]),
+            "samples": len(known[tag]),
             "variants": {
-                name: _summarise_tagged_run_samples(tally, tags[tag]) for name, tally in summary.tallies.items()
+                name: _summarise_tagged_run_samples(tally, known[tag]) for name, tally in summary.tallies.items()
             },
         }
         for tag in most

@@ -134,7 +134,7 @@ def get_run_page(
     shown["samples_page"] = {
         "listed": listed,
         "orders": name_page_orders(shown["variants"]),
-        "states": {name: word for name, word in SAMPLE_STATES.items() if name in _list_page_states(shown, state)},
+        "states": name_page_states(shown, state),
         "in_order": link_page_order(order),
         "asked": {"search": search, "state": state, "order": "" if order == "attention" else order},
         "page": page,
@@ -223,7 +223,7 @@ def name_page_orders(variants: Sequence[object]) -> dict[SampleOrder, str]:
 
 SAMPLE_STATES: dict[SampleState, str] = {
     "": "all",
-    "gate": "failed a gate",
+    "gate": "failed a gate of the rubric",
     "unscored": "without a score",
     "flagged": "flagged by a guard",
     "fail": "verdict fail",
@@ -235,11 +235,24 @@ SAMPLE_STATES: dict[SampleState, str] = {
 VERDICTS: frozenset[str] = frozenset({"fail", "borderline", "pass"})
 
 
+def name_page_states(head: Mapping[str, Any], asked: SampleState) -> dict[SampleState, str]:
+    """What samples can be shown by; of several variants, verdicts and gates are those of treatments."""
+    whose = "" if len(head["variants"]) == 1 else " of a treatment"
+    return {
+        name: f"{word}{whose}" if name == "gate" or name in VERDICTS else word
+        for name, word in SAMPLE_STATES.items()
+        if name in _list_page_states(head, asked)
+    }
+
+
 def _list_page_states(head: Mapping[str, Any], asked: SampleState) -> frozenset[str]:
     """What samples can be shown by: verdicts where the method gives some, findings where guards looked."""
     given = {word for one in head["variants"] for word, count in one["verdicts"].items() if count}
     verdicts = VERDICTS if given & VERDICTS else frozenset()
-    return verdicts | {"", "gate", "unscored", asked, *(["flagged"] if head["eval"]["guards"] else [])}
+    # Gates of the eval are about means: no single sample fails one.
+    gated = any(rubric.get("gated", True) for rubric in head["eval"]["rubrics"])
+    states = {"", "unscored", asked, *(["gate"] if gated else []), *(["flagged"] if head["eval"]["guards"] else [])}
+    return verdicts | states
 
 
 def link_page_order(order: SampleOrder) -> str:

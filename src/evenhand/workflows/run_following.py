@@ -43,7 +43,7 @@ class RunFollowingView:
     total: int | None
     repeats: int
     unscored: int  # Outputs without a score.
-    failures: Mapping[str, int]  # By kind, of the first ones that failed.
+    failures: Mapping[str, str]  # The commonest reason of each kind, of the first ones that failed.
     cost: float | None
     tokens: int | None
     is_requested: bool  # Whether a service was asked for it, and can stop and resume it.
@@ -105,7 +105,7 @@ def view_run_following(store: Store, run: str) -> RunFollowingView:
         total=total,
         repeats=repeats,
         unscored=sum(count for (_, state), count in counts.items() if state != "scored"),
-        failures=_count_followed_failures(store, view["id"]),
+        failures=_explain_followed_failures(store, view["id"]),
         cost=progress.get("cost", view["cost"]),
         tokens=progress.get("tokens"),
         is_requested=store.requests.find_run(view["id"]) is not None,
@@ -131,11 +131,16 @@ def _count_followed_seconds(row: Row, at: datetime) -> float:
     return count_run_record_seconds(row, datetime.fromisoformat(ended) if ended else at)
 
 
-def _count_followed_failures(store: Store, run: str) -> dict[str, int]:
-    found: Counter[str] = Counter()
+def _explain_followed_failures(store: Store, run: str) -> dict[str, str]:
+    """The kinds of failure, the commonest first, each with its commonest reason; an output may have several."""
+    kinds: Counter[str] = Counter()
+    reasons: Counter[tuple[str, str]] = Counter()
     for row in store.rows.list_unscored_results(run, FAILURES_LOOKED_AT):
-        found.update({kind for kind, _ in iter_failures_in_result_row(row, json.loads(row["content"]))})
-    return dict(found.most_common())
+        found = set(iter_failures_in_result_row(row, json.loads(row["content"])))
+        kinds.update({kind for kind, _ in found})
+        reasons.update(sorted(found))
+    commonest = reasons.most_common()
+    return {one: next(why for (kind, why), _ in commonest if kind == one) for one, _ in kinds.most_common()}
 
 
 MOST_FAILED_LOOKS = 30  # In a row.

@@ -27,7 +27,7 @@ from evenhand.report.contest.reported_contest import (
 )
 from evenhand.report.contest.submission_details import build_submission_report_section
 from evenhand.report.contest.timeline import draw_timelines
-from evenhand.report.html.formats import format_report_count
+from evenhand.report.html.formats import format_report_count, format_report_moment, write_reported_moments
 from evenhand.report.html.page_file import build_report_security_policy, load_report_template, load_report_template_part
 from evenhand.report.html.run_page import PageKeyFact
 from evenhand.wording import format_dollar_amount, format_kept_figure, format_whole_duration, pluralize_count
@@ -62,7 +62,7 @@ def build_contest_report_page(record: ContestReportJson) -> dict[str, Any]:
     return {
         "name": record["task"],
         "id": record.get("id"),
-        "stopped": record.get("stopped"),
+        "stopped": write_reported_moments(record.get("stopped")),
         "ahead": contest.clock.full(contest.ahead) if contest.ahead else None,
         "spent": record.get("spent"),
         "decision": record["decision"],
@@ -115,7 +115,7 @@ def list_report_event_lines(contest: ReportedContest) -> Iterator[SimpleNamespac
         yield SimpleNamespace(
             number=event["number"],
             # A payment is released by the clock, not in the time of the contest.
-            at=event["at"][:19].replace("T", " ")
+            at=format_report_moment(event["at"])
             if event["event"] == "released"
             else contest.clock.full(contest.time(event["at"])),
             says=_describe_contest_event_in_report(event),

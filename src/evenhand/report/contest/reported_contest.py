@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from evenhand.files.methods import load_shipped_method_file
 from evenhand.report.html.chart_layout import AxisTick, ChartAxis
-from evenhand.report.html.formats import format_report_short_number
+from evenhand.report.html.formats import format_report_moment, format_report_short_number
 from evenhand.wording import format_kept_figure
 
 ContestReportJson = dict[str, Any]
@@ -68,7 +68,7 @@ class ReportedContest:
     def released(self) -> str:
         """When whoever pays was told to, by the clock; empty in older logs, where it was at the end, and before it."""
         event = self.last_event("released")
-        return event["at"][:19].replace("T", " ") if event else ""
+        return (format_report_moment(event["at"]) or "") if event else ""
 
     @cached_property
     def pays_at_end(self) -> bool:
@@ -125,7 +125,7 @@ def list_reported_suggestions(one: ContestReportJson) -> list[ContestReportJson]
     return [tip for told in one["feedback"] for tip in told.get("revision_suggestions", ())]
 
 
-TIME_FORMS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f")
+TIME_FORMS = ("%H:%M", "%H:%M:%S")  # Within a second, the order of the events tells.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from evenhand.report.phrases import (
     describe_reported_badge,
     describe_reported_badge_advice,
     describe_reported_badge_state,
+    describe_samples_without_pair_in_report,
     format_report_p_value,
 )
 from evenhand.wording import (
@@ -64,6 +66,14 @@ def format_report_moment(written: str | None) -> str | None:
     return f"{when.day} {when:%b %Y, %H:%M}" + (f" {when:%Z}" if when.tzinfo else "")
 
 
+_MOMENTS = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?\b")
+
+
+def write_reported_moments(sentence: str | None) -> str | None:
+    """A sentence of a record, which has times as ISO 8601 writes them, with the times as pages write them."""
+    return sentence and _MOMENTS.sub(lambda found: format_report_moment(found[0]) or "", sentence)
+
+
 def format_report_scale(ends: Any) -> str | None:
     """A scale by its ends, or as it was written."""
     if isinstance(ends, list | tuple) and len(ends) == 2:
@@ -108,6 +118,7 @@ TEMPLATE_FILTERS: dict[str, Callable[..., Any]] = {
     "bounds": format_report_interval,
     "marked": describe_fingerprint_tag_in_report,
     "place": link_report_to_sample,
+    "without_pair": describe_samples_without_pair_in_report,
     "advised": describe_reported_badge_advice,
     "answered": describe_reported_badge,
     "short_answer": describe_reported_badge_state,

@@ -30,6 +30,11 @@ from evenhand.report.html.page_tables import (
     list_people_scale_table_cells,
 )
 from evenhand.report.html.trust_section import build_trust_section
+from evenhand.report.phrases import (
+    name_judges_of_report_briefly,
+    name_reported_judges_briefly,
+    shorten_reported_judges,
+)
 from evenhand.wording import format_dollar_amount, format_figure, format_number, pluralize_count
 
 Head = Mapping[str, Any]
@@ -38,6 +43,7 @@ FIT_TONES = {"yes": "good", "no": "bad", "with care": "warn"}
 
 def build_judge_report_page(head: Head) -> dict[str, Any]:
     """All that the template is given of the judges of a run."""
+    head = name_judges_of_report_briefly(head)
     return {
         **head,
         "judge_columns": build_report_judge_columns(head["judges"]),
@@ -98,33 +104,37 @@ def _draw_bars(
 
 def build_audit_section(audit: Audit, head: Head) -> dict[str, Any]:
     """What takes all answers: the findings of an audit, and judges against people, where some labelled outputs."""
+    short = shorten_reported_judges(one["name"] for one in head["judges"])
+    head = name_judges_of_report_briefly(head)
     scales = {id: one["scale"] for variant in head["variants"] for id, one in variant["criteria"].items()}
     unknown: dict[tuple[str, str], list[str]] = {}
     for one in audit.findings:
         if one.value is None:
             unknown.setdefault((one.name, one.says.removeprefix("not known: ")), []).append(
-                _name_audited_in_report(one)
+                _name_audited_in_report(one, short)
             )
     return {
         "run": head["run"],
         "people": draw_people_plots(head.get("labels"), scales.values()),
         "trusted": build_trust_section(head.get("trust")),
         "audit": audit,
+        "short_judges": short,
         "audit_tone": FIT_TONES.get(audit.fit, "calm"),
-        "measured": [_show_audit_finding_in_report(one) for one in audit.findings if one.value is not None],
+        "measured": [_show_audit_finding_in_report(one, short) for one in audit.findings if one.value is not None],
         "unknown": [(name, ", ".join(of), why) for (name, why), of in unknown.items()],
     }
 
 
-def _show_audit_finding_in_report(one: AuditFinding) -> SimpleNamespace:
+def _show_audit_finding_in_report(one: AuditFinding, short: Mapping[str, str]) -> SimpleNamespace:
     digits = 3 if one.unit.endswith("characters") else 2
     ends = [format_number(end, digits) for end in (one.low, one.high) if end is not None]
     value = format_number(one.value or 0.0, digits)
-    return SimpleNamespace(given=one, of=_name_audited_in_report(one), value=value, interval=" to ".join(ends))
+    return SimpleNamespace(given=one, of=_name_audited_in_report(one, short), value=value, interval=" to ".join(ends))
 
 
-def _name_audited_in_report(one: AuditFinding) -> str:
-    return f"{one.judge}, {one.criterion}" if one.criterion else one.judge
+def _name_audited_in_report(one: AuditFinding, short: Mapping[str, str]) -> str:
+    judge = name_reported_judges_briefly(one.judge, short)
+    return f"{judge}, {one.criterion}" if one.criterion else str(judge)
 
 
 LEAST_AGREEMENT = 0.4  # Below it judges do not agree enough for a verdict to rest on them.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from types import SimpleNamespace
 from typing import Any
 
@@ -60,6 +61,7 @@ from evenhand.report.phrases import (
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_reported_safety_gates,
+    name_judges_of_report_briefly,
 )
 from evenhand.report.result_phrases import (
     build_report_preference_tables,
@@ -80,6 +82,7 @@ VERDICT_LOOKS = {
     "SOLO": ("●", "plain"),
 }
 UNKNOWN_LOOK = ("·", "calm")
+MOST_UNPRICED_NAMED = 2  # Judges whose calls have no price, named in a tile.
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ class PageKeyFact:
 
 def build_run_report_page(head: Mapping[str, Any]) -> dict[str, Any]:
     """All that the template is given beside samples, style and script."""
+    head = name_judges_of_report_briefly(head)
     variants, decision = head["variants"], head["decision"]
     verdicts = [decision["verdict"], *(one["verdict"] for one in decision["comparisons"])]
     return {
@@ -197,11 +201,16 @@ def _list_report_key_facts(head: Mapping[str, Any]) -> Iterator[PageKeyFact]:
     yield PageKeyFact(
         "Guard flags", format_report_count(by_guard.total()) or "–", flagged, "warn" if head["flags"] else ""
     )
+    # The names of many judges would be most of the page; their table has them.
+    several = len(cost.get("unpriced_calls") or ()) > MOST_UNPRICED_NAMED
+    unpriced = {**cost, "unpriced_calls": {}} if several else cost
     took = f"in {format_report_duration(run['seconds']) or 'unknown time'}"
     yield PageKeyFact(
         "Cost",
         describe_reported_known_cost(cost),
-        "; ".join(filter(None, (took, describe_reported_unpriced_calls(cost), describe_reported_recorded_cost(cost)))),
+        "; ".join(
+            filter(None, (took, describe_reported_unpriced_calls(unpriced), describe_reported_recorded_cost(cost)))
+        ),
     )
 
 
@@ -227,12 +236,18 @@ def _find_variants_of_verdict_in_report(
     """The control and the treatment that the headline is about, of those with a number."""
     decision = head["decision"]
     about = [one for one in decision["comparisons"] if one["verdict"] == decision["verdict"]]
-    about.sort(key=lambda one: not (one.get("headline") or "").endswith(decision["headline"]))
+    about.sort(key=lambda one: -_count_shared_beginning_in_report(one, decision["headline"]))
     if about:
         names = [about[0]["control"], about[0]["treatment"]]
     else:
         names = [one["name"] for one in sorted(head["variants"], key=lambda one: one["role"] != "control")][:2]
     return [one for name in names for one in known if one["name"] == name] or [known[0]]
+
+
+def _count_shared_beginning_in_report(one: Mapping[str, Any], headline: str) -> int:
+    """How many characters a comparison's own sentence shares with a headline, which may go on behind it."""
+    own = (one.get("headline") or "").removeprefix(f"{one['verdict']}: ")
+    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(own, headline, strict=False)))
 
 
 def _build_report_pairs_fact(comparisons: Sequence[Mapping[str, Any]]) -> Iterator[PageKeyFact]:

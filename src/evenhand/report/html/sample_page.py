@@ -6,8 +6,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
+from fractions import Fraction
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -16,9 +17,12 @@ from evenhand.report.html.formats import (
     format_report_count,
     format_report_duration,
     format_report_percent,
+    format_report_scale,
+    format_report_short_number,
     format_report_signed_number,
 )
 from evenhand.report.html.page_file import list_report_yes_no_criteria
+from evenhand.report.phrases import name_reported_judges_briefly, shorten_reported_judges
 from evenhand.wording import (
     MISSING_DASH,
     format_dollar_amount,
@@ -65,7 +69,8 @@ def list_report_reasons(sample: Any) -> Iterator[tuple[str, str]]:
     if sample.gates:
         yield "bad", f"{pluralize_count(sample.gates, 'gate')} failed"
     elif sample.verdict == "fail":
-        yield "bad", "verdict fail"
+        # Of several variants, only what may be shipped is looked at.
+        yield "bad", "verdict fail" if len(sample.composites) == 1 else "verdict fail of a treatment"
     if sample.unscored:
         yield "bad", f"{pluralize_count(sample.unscored, 'output')} without a score"
     if sample.findings:
@@ -85,6 +90,7 @@ SAMPLE_FILTERS: dict[str, Callable[..., Any]] = {
     "snippet": shorten_report_input,
     "reasons": list_report_reasons,
     "written": write_report_value,
+    "briefly": name_reported_judges_briefly,
 }
 
 
@@ -97,6 +103,7 @@ def build_sample_report_page(head: Mapping[str, Any], sample: Mapping[str, Any])
     facts = {**({"cluster": sample["cluster"]} if sample["cluster"] is not None else {}), **(sample["metadata"] or {})}
     return {
         "run": head["run"],
+        "short_judges": shorten_reported_judges(one["name"] for one in head["judges"]),
         "sample": sample,
         "asked": [(name, value) for name, value in asked if value],
         "facts": [(name, write_report_value(value)) for name, value in facts.items()],
@@ -106,10 +113,12 @@ def build_sample_report_page(head: Mapping[str, Any], sample: Mapping[str, Any])
 
 @dataclass(frozen=True, slots=True)
 class PageQuestions:
-    """What criteria ask, by id, and which of them are answered by yes or no."""
+    """What criteria ask, by id, which are answered by yes or no, on what scales, and from which score on it passes."""
 
     asks: Mapping[str, str]
     yes_no: Sequence[str]
+    least: float | None = None  # The least score that does not fail, where the method gives verdicts.
+    scales: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def word_value(self, id: str, value: float | None) -> str:
         """What a criterion came to."""
@@ -125,7 +134,15 @@ def _find_report_questions(rubrics: Sequence[dict[str, Any]], tags: Sequence[str
     )
     parts = [part for one in nearest for part in (*one["criteria"], *one.get("statements", ()))]
     asks = {part["id"]: part.get("asks") or "" for part in reversed(parts)}
-    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)))
+    scales = {part["id"]: part["ends"] for part in reversed(parts) if part.get("ends")}
+    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), _find_least_score_in_report(nearest), scales)
+
+
+def _find_least_score_in_report(nearest: Sequence[Mapping[str, Any]]) -> float | None:
+    """The least score that does not fail; a rubric keeps it as the gate of its layer, on 1 to 5."""
+    rubric = nearest[0] if nearest else {}
+    gate, ends = rubric.get("judge_gate"), rubric.get("score_scale")
+    return float(ends[0] + (Fraction(gate) - 1) / 4 * Fraction(ends[1] - ends[0])) if gate and ends else None
 
 
 def _build_repeats_in_report(
@@ -251,6 +268,7 @@ def _group_judgments_in_report(
     brought = f"{own_rubric.removeprefix('sample:')}." if own_rubric.startswith("sample:") else ""
     for criterion in dict.fromkeys(each["criterion"] for each in several):
         own = [each for each in several if each["criterion"] == criterion]
+        unread = next((each for each in own if "unreadable" in (each.get("why_not") or "")), None)
         yield (
             word_criterion(criterion),
             rubric.asks.get(f"{brought}{criterion}", ""),
@@ -259,10 +277,21 @@ def _group_judgments_in_report(
                     given=each,
                     score=_word_score_in_report(each, f"{brought}{criterion}", rubric),
                     quotes=[(quote["text"], places.get(quote["start"])) for quote in each["evidence"] or ()],
+                    expected=_describe_expected_answer_in_report(criterion, f"{brought}{criterion}", rubric)
+                    if each is unread
+                    else "",
                 )
                 for each in own
             ],
         )
+
+
+def _describe_expected_answer_in_report(criterion: str, id: str, rubric: PageQuestions) -> str:
+    """What was asked for where a reply could not be read; it may hold scores in another shape."""
+    ends = rubric.scales.get(id)
+    on = f" from {format_report_scale(ends)}" if ends else ""
+    answer = "yes or no" if id in rubric.yes_no else f"a score{on}"
+    return f"Expected: JSON with {criterion} under “criteria”, and {answer} in it."
 
 
 def _word_score_in_report(judgment: Mapping[str, Any], id: str, rubric: PageQuestions) -> str:
@@ -298,16 +327,32 @@ def _build_score_path_in_report(one: Result, rubric: PageQuestions) -> Iterator[
         yield _make_score_path_stop_in_report(
             "score", "Score", value=format_figure(card["score"]), says=card.get("grade") or ""
         )
+    if one["verdict"]:  # It is read off the score: the composite has no part in it.
+        says = _explain_verdict_in_report(one, rubric)
+        yield _make_score_path_stop_in_report(f"verdict {one['verdict']}", "Verdict", value=one["verdict"], says=says)
     for step in one["composite_steps"] or ():
-        yield _make_score_path_stop_in_report("step", step["step"].replace("_", " "), step=step)
+        note = LAYER_MEAN_NOTE if step["step"] == "layer_mean" and " = " in step["why"] else ""
+        yield _make_score_path_stop_in_report("step", step["step"].replace("_", " "), step=step, note=note)
     if one["composite"] is not None:
         yield _make_score_path_stop_in_report("score", "Composite", value=format_figure(one["composite"]))
-    if one["verdict"]:
-        yield _make_score_path_stop_in_report(f"verdict {one['verdict']}", "Verdict", value=one["verdict"])
+
+
+LAYER_MEAN_NOTE = "(what each layer came to = the same on 1 to 5)"
+
+
+def _explain_verdict_in_report(one: Result, rubric: PageQuestions) -> str:
+    """Why the verdict is what it is: a gate, or the score against the least that does not fail."""
+    card, least = one["scorecard"] or {}, rubric.least
+    if card.get("gates_failed"):
+        return "a gate failed"
+    if least is None or card.get("score") is None or (one.get("own_rubric") or "").startswith("sample:"):
+        return ""
+    score, limit = format_figure(card["score"], beside=least), format_report_short_number(least)
+    return f"{score} is under {limit}" if card["score"] < least else f"a score under {limit} fails"
 
 
 def _make_score_path_stop_in_report(kind: str, name: str, **more: Any) -> SimpleNamespace:
-    empty: dict[str, Any] = {"parts": [], "steps": [], "step": None, "value": "", "says": ""}
+    empty: dict[str, Any] = {"parts": [], "steps": [], "step": None, "value": "", "says": "", "note": ""}
     return SimpleNamespace(kind=kind, name=name, **{**empty, **more})
 
 
