@@ -217,6 +217,22 @@ def test_a_password_in_an_address_is_hidden_as_the_server_knows_it(told: str) ->
     assert secrets.remove_keys(f"It is {told}, sir") == f"It is {HIDDEN}, sir"
 
 
+@pytest.mark.parametrize("sign", "@/?#[")
+def test_a_password_that_its_address_does_not_escape_is_hidden_all_the_same(sign: str) -> None:
+    """Other programs take such addresses."""
+    password = f"S3cret{sign}Pw-123"
+    secrets = collect_api_keys_to_hide({"SHOP_DATABASE_URL": f"postgres://u:{password}@127.0.0.1:5432/db"})
+
+    assert secrets.remove_keys(f"It is {password}, sir") == f"It is {HIDDEN}, sir"
+
+
+def test_a_port_is_no_password() -> None:
+    """An @ may stand in the path of a page."""
+    secrets = collect_api_keys_to_hide({"PAGE_URL": "https://127.0.0.1:8080/people/@somebody"})
+
+    assert not any(secrets.keys)
+
+
 @pytest.mark.parametrize(
     "field", ["password", "sslpassword", "token", "access_token", "PWD", "api_key", "client_secret"]
 )

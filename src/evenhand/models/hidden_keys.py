@@ -30,6 +30,8 @@ _LOOKS_LIKE_A_KEY = re.compile(
 # Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
 _SECRET_VARIABLE = re.compile(r".*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE | re.DOTALL)
 _SHORTEST_NAMED_SECRET = 12
+# To the last @, whatever signs stand in it that should have been encoded; a number before the path is a port.
+_UNESCAPED_PASSWORD = re.compile(r"://[^:/?#@\s]*:(?![0-9]*(?:[/?#]|\Z))(.+)@", re.DOTALL)
 _QUERY_FIELD = re.compile(r"(?<=[?&;])([^=?&;#]{1,80})=([^&#]*)")
 _PASSWORD_FIELD = re.compile(r"passw(?:or)?d\Z|pwd\Z|\Apass\Z", re.IGNORECASE)
 _SECRET_FIELD = re.compile(r".*(?:token|secret)|(?:.*[_-])?(?:api_?)?key|sig(?:nature)?", re.IGNORECASE)
@@ -53,6 +55,7 @@ def _list_provider_address_secrets(url: str) -> Iterator[str]:
     """The password of an address, and what names in its query say is one or a token."""
     with suppress(ValueError):
         yield urlsplit(url).password or ""
+    yield from _UNESCAPED_PASSWORD.findall(url)
     for name, value in _QUERY_FIELD.findall(url):
         is_long = len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha()
         if _PASSWORD_FIELD.search(name) or (is_long and _SECRET_FIELD.fullmatch(name)):
