@@ -144,6 +144,8 @@ _PERCENT = re.compile(  # The bytes of one character.
     r"%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}",
     re.IGNORECASE,
 )
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_LINE_JOINTS = ("\n", "\r\n", "\r", "", " ", "\r ")  # The last is what is left of `\r\n` where `\n` became a space.
 _BETWEEN_BYTES = re.compile(r"[-:,;._%]+|\\x?|0x(?=[0-9a-f]{2})", re.IGNORECASE)
 
 
@@ -281,9 +283,10 @@ def _list_api_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
 
 
 def _list_api_key_texts(key: str) -> set[str]:
-    """A key as it is encoded: bare, and with what it has between its letters, lines ended in either way."""
-    lines = key.replace("\r\n", "\n")
-    return {_UNSEEN.sub("", key), key, lines, lines.replace("\n", "\r\n")}
+    """A key as it is encoded: bare, and with what it has between its letters, its lines ended or joined in any way."""
+    lines = _LINE_BREAK.split(key)
+    joined = {joint.join(lines) for joint in _LINE_JOINTS}
+    return {_UNSEEN.sub("", key), key, " ".join(key.split()), *joined, *(text.replace(" ", "") for text in joined)}
 
 
 def _iterate_api_key_spellings(text: str) -> Iterator[str]:
