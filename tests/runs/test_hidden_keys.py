@@ -144,6 +144,38 @@ def test_a_key_with_spaces_or_lines_is_known_in_every_form(key: str) -> None:
     assert kept == set()
 
 
+# What programs do to the lines of a key before they encode it.
+REJOINED: dict[str, Callable[[str], str]] = {
+    "tr -d '\\n'": lambda key: key.replace("\n", ""),
+    "tr '\\n' ' '": lambda key: key.replace("\n", " "),
+    "tr -d '\\r\\n'": lambda key: key.replace("\r", "").replace("\n", ""),
+    "tr -d ' '": lambda key: key.replace(" ", ""),
+    "joined by spaces": lambda key: " ".join(key.splitlines()),
+    "joined by nothing": lambda key: "".join(key.splitlines()),
+    "words": lambda key: " ".join(key.split()),
+    "lines of Windows": lambda key: "\r\n".join(key.splitlines()),
+    "lines of Windows without spaces": lambda key: "\r\n".join(key.splitlines()).replace(" ", ""),
+    "lines of an old Mac": lambda key: "\r".join(key.splitlines()),
+    "bare": lambda key: "".join(key.split()),
+}
+BLANK_LINE_KEY = "-----BEGIN KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIZq8vR2pLw5Tn15aBcD\n-----END KEY-----\n"
+
+
+@pytest.mark.parametrize("key", [*SPACED_KEYS.values(), BLANK_LINE_KEY, BLANK_LINE_KEY.replace("\n", "\r\n")])
+def test_a_key_is_known_however_its_lines_were_joined_before_it_was_encoded(key: str) -> None:
+    """A file is encoded with its line breaks, without them, or with spaces in their place."""
+    secrets = collect_api_keys_to_hide({"TLS_KEY": key})
+
+    kept = {
+        (joined, name)
+        for joined, join in REJOINED.items()
+        for name, form in SPACED_FORMS.items()
+        if name != "lines ended otherwise" and HIDDEN not in secrets.remove_keys(form(join(key)))
+    }
+
+    assert kept == set()
+
+
 @pytest.mark.parametrize("key", ["pa%41ssword-12x", 'p\\ss"w0rd12-zz', r"C:\new\table-01%5Cn"])
 def test_a_key_that_looks_escaped_itself_is_known_in_every_form(key: str) -> None:
     """What stands in it like an escape is read like one, in the text and in the key alike."""
@@ -215,6 +247,22 @@ def test_a_password_in_an_address_is_hidden_as_the_server_knows_it(told: str) ->
     secrets = collect_api_keys_to_hide({"SHOP_DATABASE_URL": "postgres://u:p%40ss%2Fw0rd%21Zx9Q@h/db"})
 
     assert secrets.remove_keys(f"It is {told}, sir") == f"It is {HIDDEN}, sir"
+
+
+@pytest.mark.parametrize("sign", "@/?#[")
+def test_a_password_that_its_address_does_not_escape_is_hidden_all_the_same(sign: str) -> None:
+    """Other programs take such addresses."""
+    password = f"S3cret{sign}Pw-123"
+    secrets = collect_api_keys_to_hide({"SHOP_DATABASE_URL": f"postgres://u:{password}@127.0.0.1:5432/db"})
+
+    assert secrets.remove_keys(f"It is {password}, sir") == f"It is {HIDDEN}, sir"
+
+
+def test_a_port_is_no_password() -> None:
+    """An @ may stand in the path of a page."""
+    secrets = collect_api_keys_to_hide({"PAGE_URL": "https://127.0.0.1:8080/people/@somebody"})
+
+    assert not any(secrets.keys)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from evenhand.errors import StoreError
 from evenhand.store import database as _places
 from evenhand.store.rows import RowBatch
 from evenhand.store.store import Store
+from evenhand.workflows.run import RunOptions
 from tests.store.databases import PASSWORD, free_port, new_database, told
 from tests.store.rows import RUN, call_row, run_row
 
@@ -195,6 +196,72 @@ def test_an_address_that_cannot_be_is_told_without_the_password(address: str, sa
 
     assert str(caught.value).startswith(says)
     assert "pass-word" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "rest",
+    ["u:S3cret@Pw-123@127.0.0.1:1/db", "u:S3cret@Pw-123/x@127.0.0.1:1/db", "u:S3cret/Pw-123@127.0.0.1:1/db",
+     "u:S3cret?Pw-123@127.0.0.1:1/db", "u:S3cret@Pw-123?x@127.0.0.1/db", "u:S3cret#Pw-123@127.0.0.1:1/db",
+     "u:S3cret[Pw-123@127.0.0.1:1/db", "u:S3cret Pw-123@127.0.0.1:1/db", "S3cret@Pw-123@127.0.0.1:1/db",
+     "127.0.0.1:1/db?password=S3cret@Pw-123", "127.0.0.1:1/db@Pw-123", "u:S3cret@[Pw-123/db", "[Pw-123", "[Pw-123]/db",
+     "u:S3cret@127.0.0.1]:1/db", "u:S3cret@127.0.0.1:Pw-123/db", "u:S3cret@127.0.0.1:99999/db",
+     "u:S3cret@127.0.0.1:65536/db", "u:S3cret@127.0.0.1:0/db", "u:S3cret@127.0.0.1:1:Pw-123/db",
+     "u:S3cret@127.0.0.1:-1/db", "u:S3cret@127.0.0.1:1/db#Pw-123", "u:S3cret@Pw-123%40127.0.0.1:1/db",
+     "u:S3cret@Pw-123\\127.0.0.1/db", "u:S3cret@Pw-123!127.0.0.1/db", "u:S3cret\n@127.0.0.1:1/db"],
+)  # fmt: skip
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_an_address_that_can_be_read_in_two_ways_is_refused_before_anybody_is_asked(
+    scheme: str, rest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Half of a password would be looked up as a host, and shown as one."""
+    asked: list[object] = []
+    monkeypatch.setattr("psycopg.connect", lambda *given, **named: asked.append((given, named)))
+    monkeypatch.setattr("psycopg.Connection.connect", lambda *given, **named: asked.append((given, named)))
+
+    with pytest.raises(StoreError) as caught:
+        Store.open(None, {"EVENHAND_DATABASE_URL": f"{scheme}://{rest}"})
+
+    assert str(caught.value) == f"{scheme}://…: cannot be read as an address ({_places.ADDRESS_HINT})"
+    assert "write @ as %40" in _places.ADDRESS_HINT
+    assert caught.value.__cause__ is caught.value.__context__ is None
+    assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("rest", "shown", "password"),
+    [
+        ("u:S3cret%40Pw-123@127.0.0.1:1/db", "u:***@127.0.0.1:1/db", "S3cret@Pw-123"),
+        ("u:S3:cr!et$&'()*+,;=%2F@db_1.example-x:65535/db", "u:***@db_1.example-x:65535/db", "S3:cr!et$&'()*+,;=/"),
+        ("u:S3cret@[::1]:5432/db?sslmode=require", "u:***@[::1]:5432/db", "S3cret"),
+        ("u@one,two/db", "u@one,two/db", None),
+        ("/db?host=/var/run/postgresql", "/db", None),
+        ("bücher.example", "bücher.example", None),
+    ],
+)
+def test_an_address_that_is_well_formed_is_taken_apart_as_it_is_written(
+    rest: str, shown: str, password: str | None
+) -> None:
+    """Nothing is connected to: only what would be is looked at."""
+    place = _places.locate_store_database(f"postgresql://{rest}", {})
+
+    assert place.shown == f"postgresql://{shown}"
+    assert place.url.password == password
+
+
+def test_options_of_a_run_do_not_show_the_address_of_its_store() -> None:
+    """Objects are printed and logged."""
+    assert "S3cret" not in repr(RunOptions(place="postgresql://u:S3cret@127.0.0.1:1/db"))
+
+
+@pytest.mark.parametrize("rest", ["u:S3cret@Pw-123@h/db", "h/db", "/?x"])
+def test_a_file_has_no_host(rest: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A password before it belongs to another kind of database."""
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(StoreError, match=r"\Asqlite://…: is no database that Evenhand knows"):
+        Store.open(f"sqlite://{rest}", {})
+
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_driver_is_told_with_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:

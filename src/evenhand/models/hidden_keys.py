@@ -30,6 +30,8 @@ _LOOKS_LIKE_A_KEY = re.compile(
 # Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
 _SECRET_VARIABLE = re.compile(r".*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE | re.DOTALL)
 _SHORTEST_NAMED_SECRET = 12
+# To the last @, whatever signs stand in it that should have been encoded; a number before the path is a port.
+_UNESCAPED_PASSWORD = re.compile(r"://[^:/?#@\s]*:(?![0-9]*(?:[/?#]|\Z))(.+)@", re.DOTALL)
 _QUERY_FIELD = re.compile(r"(?<=[?&;])([^=?&;#]{1,80})=([^&#]*)")
 _PASSWORD_FIELD = re.compile(r"passw(?:or)?d\Z|pwd\Z|\Apass\Z", re.IGNORECASE)
 _SECRET_FIELD = re.compile(r".*(?:token|secret)|(?:.*[_-])?(?:api_?)?key|sig(?:nature)?", re.IGNORECASE)
@@ -53,6 +55,7 @@ def _list_provider_address_secrets(url: str) -> Iterator[str]:
     """The password of an address, and what names in its query say is one or a token."""
     with suppress(ValueError):
         yield urlsplit(url).password or ""
+    yield from _UNESCAPED_PASSWORD.findall(url)
     for name, value in _QUERY_FIELD.findall(url):
         is_long = len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha()
         if _PASSWORD_FIELD.search(name) or (is_long and _SECRET_FIELD.fullmatch(name)):
@@ -141,6 +144,8 @@ _PERCENT = re.compile(  # The bytes of one character.
     r"%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}",
     re.IGNORECASE,
 )
+_LINE_BREAK = re.compile(r"\r\n?|\n")
+_LINE_JOINTS = ("\n", "\r\n", "\r", "", " ", "\r ")  # The last is what is left of `\r\n` where `\n` became a space.
 _BETWEEN_BYTES = re.compile(r"[-:,;._%]+|\\x?|0x(?=[0-9a-f]{2})", re.IGNORECASE)
 
 
@@ -278,9 +283,10 @@ def _list_api_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
 
 
 def _list_api_key_texts(key: str) -> set[str]:
-    """A key as it is encoded: bare, and with what it has between its letters, lines ended in either way."""
-    lines = key.replace("\r\n", "\n")
-    return {_UNSEEN.sub("", key), key, lines, lines.replace("\n", "\r\n")}
+    """A key as it is encoded: bare, and with what it has between its letters, its lines ended or joined in any way."""
+    lines = _LINE_BREAK.split(key)
+    joined = {joint.join(lines) for joint in _LINE_JOINTS}
+    return {_UNSEEN.sub("", key), key, " ".join(key.split()), *joined, *(text.replace(" ", "") for text in joined)}
 
 
 def _iterate_api_key_spellings(text: str) -> Iterator[str]:

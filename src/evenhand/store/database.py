@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache, partial
@@ -28,13 +28,25 @@ from evenhand.store.tables import METADATA, SCHEMA_VERSION, VERSIONS
 DATABASE_VARIABLE = "EVENHAND_DATABASE_URL"
 STORE_FOLDER = ".evenhand"
 STORE_FILE = "store.sqlite"
-ADDRESS_HINT = "as in postgresql://user:password@host:5432/database"
+ADDRESS_HINT = (
+    "as in postgresql://user:password@host:5432/database; in a password write @ as %40, / as %2F, ? as %3F, # as %23"
+)
+_SERVER_SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 _SCHEME = re.compile(r"[a-z][a-z0-9+]{0,30}")
 # A scheme, a user with a password, or the words by which PostgreSQL takes them; a single letter is a drive.
 _BROKEN_ADDRESS = re.compile(
     r"^\s*[a-z][a-z0-9+.-]+:|:[^/]*@|@.*:|^\s*(?:postgres|sqlite|mysql|mariadb)\w*[/\\]{2}|\b(?:host|user|password|dbname)=",
     re.IGNORECASE,
 )
+# What any reader takes apart in the same way. Of an @ too many, or a / or a ? before it, one reader would look up as a
+# host, or show as a database, what another knows to be the rest of a password.
+_SERVER_ADDRESS = re.compile(
+    r"""[a-z0-9+]+:// (?:[^@/?\#\[\]\s]*@)?
+    (?: \[[0-9a-f:.]+(?:%[\w.-]+)?\] | [\w.,-]* ) (?: :(?P<port>[0-9]{1,5})? )?
+    (?:/[^@?\#\s]*)? (?:\?[^@\#\s]*)?""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LARGEST_PORT = 65535
 LOCK_TIMEOUT = 60  # Seconds to wait while another process writes.
 _SQLITE_PRAGMAS = (
     "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-2000", "wal_autocheckpoint=4000",
@@ -86,15 +98,13 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     if isinstance(given, str) and "://" in given:
         scheme = given.partition("://")[0]
         scheme = scheme if _SCHEME.fullmatch(scheme) else "…"  # It may hold what stands before an @ elsewhere.
-        try:
-            url = make_url(given)
-        except (ArgumentError, ValueError):  # Its message may quote the address, password and all.
-            hint = ADDRESS_HINT
-            raise StoreError(Fault("cannot be read as an address", hint, where=f"{scheme}://…")) from None
-        if scheme not in ("postgresql", "postgres", "postgresql+psycopg") and not (scheme == "sqlite" and url.database):
+        if scheme not in _SERVER_SCHEMES and not re.match("sqlite:///[^?]", given):
             hint = "a store is a folder or postgresql://user:password@host:5432/database"
             raise StoreError(Fault("is no database that Evenhand knows", hint, where=f"{scheme}://…"))
-        if url.drivername != "sqlite":
+        url = _read_server_address(given) if scheme in _SERVER_SCHEMES else make_url(given)
+        if url is None:
+            raise StoreError(Fault("cannot be read as an address", ADDRESS_HINT, where=f"{scheme}://…"))
+        if scheme in _SERVER_SCHEMES:
             shown = url.set(drivername="postgresql", query={}).render_as_string(hide_password=True)
             return StoreLocation(url=url.set(drivername="postgresql+psycopg"), shown=shown)
         file = Path(str(url.database))
@@ -105,6 +115,16 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
     else:
         file = Path(given) if Path(given).suffix == ".sqlite" else Path(given) / STORE_FILE
     return StoreLocation(url=URL.create("sqlite", database=str(file.absolute())), shown=str(file), file=file)
+
+
+def _read_server_address(given: str) -> URL | None:
+    """None where readers would differ on it. What SQLAlchemy says of one may quote it, password and all."""
+    found = _SERVER_ADDRESS.fullmatch(given)
+    if found is None or int(found["port"] or 1) not in range(1, _LARGEST_PORT + 1):
+        return None
+    with suppress(ArgumentError, ValueError):
+        return make_url(given)
+    return None
 
 
 CLOCK_KEPT = 10.0  # Seconds until the clock of a server is read again.

@@ -9,7 +9,7 @@ import platform
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, closing, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
@@ -133,7 +133,7 @@ class RunOptions:
     only: tuple[str, ...] = ()  # Ids of samples.
     tags: tuple[str, ...] = ()  # Samples that have one of them.
     repeats: int | None = None  # How often each sample is asked, in place of what the eval says.
-    place: str | Path | None = None  # Of the store.
+    place: str | Path | None = field(default=None, repr=False)  # Of the store; an address may have a password.
     id: str | None = None  # Of the run to begin under this name, or, where there is one, to go on with.
     for_width: float | None = None  # In a cascade: pass on as many samples as an interval of this width takes.
     budget: float | None = None  # US dollars, in place of what the eval says; a cascade passes on what it pays for.
