@@ -189,10 +189,8 @@ class Eval:
         own = self.own_rubrics.find_rubric_key(sample)
         if own is not None:
             return own
-        for tag in sample.tags:
-            if tag in self.rubrics and tag != DEFAULT_TAG:
-                return tag
-        return DEFAULT_TAG if DEFAULT_TAG in self.rubrics else None
+        tagged = next((tag for tag in sample.tags if tag in self.rubrics and tag != DEFAULT_TAG), None)
+        return tagged or (DEFAULT_TAG if DEFAULT_TAG in self.rubrics else None)
 
     @property
     def all_rubrics(self) -> dict[str, Rubric]:
