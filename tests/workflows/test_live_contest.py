@@ -16,6 +16,7 @@ from evenhand.contest.read_task import load_task
 from evenhand.contest.record import list_contest_changes
 from evenhand.contest.task import ContestMode
 from evenhand.models.connections import Connections
+from evenhand.models.hidden_keys import HIDDEN
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
 from evenhand.testing import FakeServer
@@ -76,6 +77,21 @@ def create(store: Store, terms: Task, hooks: ContestHooks | None = None) -> str:
             return await create_live_contest(store, terms, connections=connections, hooks=hooks or ContestHooks())
 
     return asyncio.run(begin())
+
+
+def test_the_text_of_a_task_is_kept_without_keys(store: Store) -> None:
+    """A comment in the file may have one; what is read from the file is kept as it was written."""
+    key = "canary+Key/0123456789abcdef"
+
+    async def begin(asked: Task) -> str:
+        async with Connections({"EVENHAND_API_KEY": key}, limits=QUICK) as connections:
+            return await create_live_contest(store, asked, connections=connections, source=f"# {key}\n")
+
+    with server() as judge:
+        contest = asyncio.run(begin(terms(judge, description=f"Tell {key}.")))
+
+    assert store.contests.find_contest(contest)["source"] == f"# {HIDDEN}\n"
+    assert view_live_contest(store, contest)["description"] == f"Tell {key}."
 
 
 def play(store: Store, *contests: str) -> list[Any]:

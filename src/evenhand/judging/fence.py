@@ -26,19 +26,32 @@ class SharedPiece(NamedTuple):
 # Invisible, and no reader stops at it: the text reads the same, but is no longer a tag or a turn to a machine.
 JOINER = "\u2060"
 
-_ROLES = (
-    "(?:system|user|assistant|human|developer|model|tool|function|instruction|prompt|response|input|output|ai|bot|gpt|"
-    "系统|用户|助手|助理|开发者|人类|指令)s?"
-    r"(?:[ _-](?:prompt|message|turn|input|output|instructions?|note|role|override))?"
+# Control characters that some take for the end of a line, and others do not show at all: a word may have them inside.
+_TEARS = r"\x1c-\x1e\x85"
+_BREAKS = rf"\r\x0b\x0c{_TEARS}\u2028\u2029"
+
+
+def _spell_role_words(words: str) -> str:
+    """A pattern of the words. A capital `I` and a small `l` are the same stroke; but `Al:` is a name."""
+    letters = [[letter if len(word) < 4 or letter not in "il" else "[il]" for letter in word] for word in words.split()]
+    return "|".join(f"[{_TEARS}]*".join(word) for word in letters)
+
+
+_ROLE_WORDS = _spell_role_words(
+    "system user assistant human developer model tool function instruction prompt response input output ai bot gpt "
+    "系统 用户 助手 助理 开发者 人类 指令"
 )
-_BREAKS = r"\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"
+_ROLE_NOUNS = _spell_role_words("prompt message turn input output instructions instruction note role override")
+_ROLES = rf"(?:{_ROLE_WORDS})(?:[{_TEARS}]*s)?(?:[ _-](?:{_ROLE_NOUNS}))?"
+_TAG_WORDS = _spell_role_words("system user assistant")
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))"
 _MARK = r"(?:[^\w\n]|_)"
 # Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
 _POWER = re.compile(
     rf"""
-    (?P<tag> <(?=[a-z_/|!?<]|[ \t]{{1,8}}/) | &(?=(?:amp;){{0,3}}(?:lt|\#0{{0,12}}60|\#x0{{0,12}}3c);?[ \t]{{0,8}}/)
-      | \[(?=/?[a-z][a-z_]{{2,}}\]) | \[(?=/?(?:system|user|assistant)\b) )
+    (?P<tag> <(?=[{_TEARS}]*[a-z_/|!?<]|[ \t]{{1,8}}/)
+      | &(?=(?:amp;){{0,3}}(?:lt|\#0{{0,12}}60|\#x0{{0,12}}3c);?[ \t]{{0,8}}/)
+      | \[(?=[{_TEARS}]*/?[a-z][a-z_{_TEARS}]{{2,}}\]) | \[(?=/?(?:{_TAG_WORDS})\b) )
     | {_LINE} (?:  # A turn, `System:`; a heading, `## System`; or one that is underlined.
         {_MARK}{{0,12}} (?:[0-9]{{1,2}}[.)])? {_MARK}{{0,4}} (?={_ROLES} {_MARK}{{0,8}}? :)
         | [ \t>]{{0,8}} (?:[#*_=~]|--) {_MARK}{{0,12}} (?={_ROLES} {_MARK}{{0,12}}? (?:[\n{_BREAKS}]|\Z))
@@ -47,6 +60,7 @@ _POWER = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+_OTHER_WORD = re.compile(r"[Вв]от\b")  # Russian for "here is"; in small letters it is no look-alike of `bot`.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Without one of these or "--", no ASCII text has a tag, a turn, a heading or a character that nobody sees.
 _MAY_HAVE_POWER = re.compile(r"[<&\[:#*_=~\x00-\x08\x0e-\x1b\x1f\x7f]")
@@ -108,7 +122,10 @@ def neutralize_untrusted_prompt_text(text: str) -> str:
 
 def _find_powerful_prompt_words(text: str) -> Iterator[int]:
     """The places of the first character of a tag, and of the first letter of a role."""
-    folded = text.lower() if text.isascii() else fold_lookalike_letters(text)
+    folded = text.lower() if text.isascii() else fold_lookalike_letters(text, at_a_glance=True)
     found = [one.start() if one["tag"] else one.end() - 1 for one in _POWER.finditer(folded)]
-    places = trace_lookalike_letters(text) if found and not text.isascii() else range(len(text))
-    yield from (places[cut] for cut in found)
+    if text.isascii() or not found:
+        yield from found
+        return
+    places = trace_lookalike_letters(text, at_a_glance=True)
+    yield from (places[cut] for cut in found if not _OTHER_WORD.match(text, places[cut]))

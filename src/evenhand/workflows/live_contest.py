@@ -93,7 +93,7 @@ async def create_live_contest(
         "ended": moment,
         "holder": None,
         "summary": None,
-        "source": source,
+        "source": connections.hide_keys(source),
         "key": key,
         "hooks": to_stored_json(hooks.to_json()),
         "wakes": min(filter(None, (locked.deadline, began + SIGN_EVERY))).astimezone(UTC).isoformat(),
