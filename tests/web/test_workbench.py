@@ -9,6 +9,8 @@ import pytest
 import requests
 from playwright.sync_api import expect
 
+from evenhand.cli.serve import _find_view_port
+from evenhand.workflows.stores import digest_user_store_place, name_user_store_place
 from tests.cli.command import evenhand
 from tests.report.browser import Opened
 from tests.soak import SOAK
@@ -157,11 +159,41 @@ def test_names_of_judges_do_not_break_letter_by_letter_on_a_telephone(visitor: V
     assert widths and all(one is not None and one["width"] >= 100 for one in widths)
 
 
-def test_a_run_that_is_not_there_is_not_opened(visitor: Visitor, tmp_path: Path) -> None:
+def test_the_workbench_of_another_store_is_not_opened(workbench: str, stored: StoredRuns, tmp_path: Path) -> None:
+    """Whoever looks at another project takes its runs for theirs. A port that was not named gives way, one that was is
+    refused; each page says which store it is about.
+    """
+    port = int(workbench.rpartition(":")[2])
+    place = ["view", "--no-browser", "--port", str(port)]
+    same = evenhand(*place, "--store", str(stored.place), folder=tmp_path)
+    below = evenhand(*place, folder=stored.place.parent)
+    other = evenhand(*place, folder=tmp_path)
+    own, theirs = digest_user_store_place(stored.place), digest_user_store_place(tmp_path)
+    given_way, is_served = _find_view_port(port, theirs, is_named=False)
+    footer = requests.get(workbench, timeout=30).text.partition("<footer>")[2]
+
+    assert (same.returncode, below.returncode, other.returncode) == (0, 0, 2)
+    assert f"a service answers already: {workbench}/" in same.stderr
+    assert f"port {port} serves another store (name another one: --port N)" in other.stderr
+    assert _find_view_port(port, own, is_named=False) == (port, True)
+    assert given_way > port and not is_served
+    assert str((stored.place / "store.sqlite").resolve()) in footer
+
+
+def test_the_name_of_a_store_has_no_password() -> None:
+    """It stands on pages."""
+    named = name_user_store_place("postgresql://ada:geheim@127.0.0.1:5432/team")
+
+    assert named == "postgresql://ada:***@127.0.0.1:5432/team"
+    assert digest_user_store_place("postgresql://ada:other@127.0.0.1:5432/team") == digest_user_store_place(named)
+
+
+def test_a_run_that_is_not_there_is_not_opened(visitor: Visitor, stored: StoredRuns, tmp_path: Path) -> None:
     """Neither in the workbench of a service that answers already, nor in one of its own."""
     port = visitor.address.rpartition(":")[2]
 
-    served = evenhand("view", "nosuch", "--no-browser", "--port", port, folder=tmp_path)
+    place = ("--port", port, "--store", str(stored.place))
+    served = evenhand("view", "nosuch", "--no-browser", *place, folder=tmp_path)
     own = evenhand("view", "nosuch", "--no-browser", "--port", "1", folder=tmp_path)
 
     assert (served.returncode, own.returncode) == (2, 2)

@@ -24,6 +24,7 @@ from evenhand.report.html.page_file import build_report_template_environment, lo
 from evenhand.report.html.sample_page import SAMPLE_FILTERS
 from evenhand.service.problems import TITLES, CallerGoneError, ProblemError, ServiceProblem, find_http_problem
 from evenhand.web.viewers import SAFE_METHODS, SignInNeededError, find_viewer
+from evenhand.workflows.stores import name_user_store_place
 
 ASSET_FILES = {  # Each with its package and its place there.
     "report.css": ("evenhand.report.html", "report.css"),
@@ -116,6 +117,8 @@ def _describe_workbench_frame(request: Request) -> dict[str, Any]:
         ],
         "theme": theme if theme in THEMES else "",
         "version": __version__,
+        # Where the store is, is the operator's business.
+        "store_place": name_user_store_place(request.app.state.store) if viewer and viewer.role == "operator" else "",
     }
 
 
