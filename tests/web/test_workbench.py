@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from evenhand.cli.serve import _find_view_port
 from evenhand.workflows.stores import digest_user_store_place, name_user_store_place
@@ -311,6 +313,43 @@ def test_a_page_says_that_the_service_is_gone_and_recovers(visitor: Visitor, hel
     expect(page.locator("#live-trouble")).to_be_hidden(timeout=20_000)
 
     expect(page.get_by_role("button", name="Stop")).to_be_enabled()
+
+
+def test_what_gets_no_answer_is_said_and_asked_again(visitor: Visitor, stored: StoredRuns) -> None:
+    """Else a list, a score or a check that is greyed or old passes for what was asked for."""
+    run = stored.runs[-1]
+    gone = r"No connection to Evenhand since \d\d:\d\d:\d\d. Trying again…"
+    asks: tuple[tuple[str, Callable[[Page], Any], str, str], ...] = (
+        (f"/runs/{run}", lambda page: page.get_by_label("Sort").select_option("file"), "#sample-list", "parcel"),
+        ("/", lambda page: page.get_by_label("Search").fill("no such eval"), "#evals", "No eval fits"),
+        (f"/runs/{run}/what-if", lambda page: page.locator("[type=range]").first.fill("0"), "#what-if-result", "→"),
+    )
+    for path, change, part, says in asks:
+        page = visitor.open(path).page
+        page.wait_for_load_state("networkidle")
+        page.route("**/*", lambda route: route.abort())
+        change(page)
+        expect(page.locator("#trouble")).to_have_text(re.compile(gone))
+        expect(page.locator(part)).to_have_attribute("aria-busy", "true")
+        page.unroute_all()
+        expect(page.locator("#trouble")).to_be_hidden()
+        expect(page.locator(part)).to_contain_text(says)
+        expect(page.locator(part)).not_to_have_attribute("aria-busy", "true")
+        visitor.leave()
+
+
+def test_a_text_that_was_not_checked_is_not_called_valid(visitor: Visitor) -> None:
+    """What was said of another text is taken back at once, and the text is checked when the service is back."""
+    page = visitor.open("/rubrics/edit?name=customer-support").page
+    expect(page.locator("#checked")).to_contain_text("A valid rubric")
+    page.route("**/rubrics/edit", lambda route: route.abort())
+    page.locator("#text").fill("name: mine\ncriteria: 3\n")
+    expect(page.locator("#checked")).to_have_text(re.compile(r"^\s*Not checked yet: the service does not answer.\s*$"))
+    expect(page.locator("#trouble")).to_be_visible()
+    page.unroute_all()
+    expect(page.locator(".messages")).to_contain_text("line 2")
+
+    expect(page.locator("#trouble")).to_be_hidden()
 
 
 def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
