@@ -352,6 +352,21 @@ def test_a_text_that_was_not_checked_is_not_called_valid(visitor: Visitor) -> No
     expect(page.locator("#trouble")).to_be_hidden()
 
 
+def test_the_bar_names_the_runs_that_are_ticked(visitor: Visitor, stored: StoredRuns) -> None:
+    """And says which one a third tick took away; the older one is the control whatever was ticked first."""
+    page = visitor.open("/evals?name=help-desk").page
+    ends = [run[-6:] for run in stored.runs]
+    bar = page.locator(".pickbar")
+    expect(bar).to_contain_text("Tick two runs.")
+    page.locator(f"input[value='{stored.runs[3]}']").check()
+    expect(bar).to_contain_text(re.compile(f"Ticked: .*{ends[3]}. Tick one more."))
+    page.locator(f"input[value='{stored.runs[0]}']").check()
+    expect(bar).to_contain_text(re.compile(f"Control: .*{ends[0]}. Treatment: .*{ends[3]}.$"))
+    page.locator(f"input[value='{stored.runs[1]}']").check()
+
+    expect(bar).to_contain_text(re.compile(f"Control: .*{ends[0]}. Treatment: .*{ends[1]}. No longer .*{ends[3]}."))
+
+
 def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
     """Progress comes by itself; when the run is over, its verdict does."""
     run = start_watched_run(visitor.address, held)

@@ -108,20 +108,31 @@
     });
   }
 
-  // Two are compared: a third tick takes the first one away.
+  // Two are compared: a third tick takes the first one away. The bar names what is ticked, and what is not any more.
   function setUpTicks(within) {
     for (const form of all('form[data-pick="2"]', within)) {
       const button = form.querySelector('button.main');
       if (!button) continue;
       const ticked = () => all('input[type="checkbox"]:checked', form);
+      const says = form.querySelector('[data-picked]');
+      const hint = says.textContent;
       let order = ticked();
-      const show = () => { button.disabled = order.length !== 2; };
+      const several = new Set(all('[data-eval]', form).map((one) => one.dataset.eval)).size > 1;
+      const name = (one) => several ? `${one.dataset.eval}, ${one.dataset.name}` : one.dataset.name;
+      const show = (left) => {
+        button.disabled = order.length !== 2;
+        const names = [...order].sort((one, other) => one.value < other.value ? -1 : 1).map(name);
+        const told = names.length === 2 ? `Control: ${names[0]}. Treatment: ${names[1]}.`
+          : names.length ? `Ticked: ${names[0]}. Tick one more.` : hint;
+        says.textContent = left ? `${told} No longer ticked: ${name(left)}.` : told;
+      };
       form.addEventListener('change', (event) => {
         order = [...order.filter((one) => one !== event.target), ...(event.target.checked ? [event.target] : [])];
-        if (order.length > 2) order.shift().checked = false;
-        show();
+        const left = order.length > 2 ? order.shift() : null;
+        if (left) left.checked = false;
+        show(left);
       });
-      show();
+      show(null);
     }
   }
 
