@@ -374,10 +374,14 @@ def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visi
     expect(seen.page.locator("#live")).to_contain_text("running", timeout=20_000)
     expect(seen.page.locator("#live .facts")).to_contain_text("of 8", timeout=20_000)
     seen.page.get_by_role("button", name="Stop").click()
+    seen.page.set_viewport_size({"width": 1280, "height": 300})
+    seen.page.mouse.wheel(0, 60)
     expect(seen.page.locator("#live")).to_contain_text("stopping", timeout=20_000)
     held.free.set()  # What is under way is heard out.
     expect(seen.page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
     expect(seen.page.locator(".next")).to_contain_text("Press Resume to finish the run.")
+    expect(seen.page.locator(".progress-line")).to_have_text("stopped by hand")
+    assert seen.page.evaluate("scrollY") == 0
     seen.page.get_by_role("button", name="Resume").click()
     expect(seen.page.locator(".verdict").first).to_contain_text("SOLO", timeout=30_000)
 

@@ -249,7 +249,7 @@
         const page = new DOMParser().parseFromString(event.data, 'text/html');
         place.replaceChildren(...page.body.childNodes);
       });
-      source.addEventListener('end', () => { source.close(); location.reload(); });
+      source.addEventListener('end', () => { source.close(); location.replace(location.pathname); });  // From its top.
     };
     connect();
   }
