@@ -130,7 +130,12 @@ def _link_sample_by_id(context: Context, id: str | None) -> str:
 
 def quote_page_url_part(text: object) -> str:
     """A text as a part of an address; halves of characters, which no address can hold, are replaced."""
-    return quote(str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="")
+    return quote(replace_page_halves(str(text)), safe="")
+
+
+def replace_page_halves(text: str) -> str:
+    """A text that can be sent: halves of characters are replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 # What sentences of ours begin with; any other first word may be a name or what somebody typed.

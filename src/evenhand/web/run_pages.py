@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import EventSourceResponse, RedirectResponse
+from fastapi.responses import EventSourceResponse, PlainTextResponse, RedirectResponse
 from fastapi.sse import ServerSentEvent
 
 from evenhand.errors import InputError, StoreError
@@ -18,8 +18,16 @@ from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run
 from evenhand.report.html.sample_page import MARK_WORDS, build_sample_report_page
 from evenhand.report.html.score_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
-from evenhand.service.problems import find_http_problem
-from evenhand.web.pages import WorkbenchRoute, build_page_query_link, quote_page_url_part, render_fragment, render_page
+from evenhand.service.problems import ProblemError, find_http_problem
+from evenhand.web.pages import (
+    PAGE_HEADERS,
+    WorkbenchRoute,
+    build_page_query_link,
+    quote_page_url_part,
+    render_fragment,
+    render_page,
+    replace_page_halves,
+)
 from evenhand.web.viewers import OperatorViewer, Viewer
 from evenhand.workflows.audit import audit_run_once
 from evenhand.workflows.compare import CompareTerms, compare_runs
@@ -278,6 +286,18 @@ def get_sample_page(
         order_name=name_page_orders(head["variants"])[order],
         mark_words=MARK_WORDS,
     )
+
+
+@router.get("/runs/{id}/samples/{position}/output")
+def get_sample_output(
+    request: Request, id: str, position: int, _: OperatorViewer, variant: str, repeat: int = 0
+) -> Response:
+    """An output as plain text, all of it: a page of its sample shows only so much."""
+    _head, sample = load_run_sample(request.app.state.store, id, position)
+    found = [one for one in sample["results"] if (one["variant"], one["repeat"]) == (variant, repeat)]
+    if not found or not found[0]["output"]:
+        raise ProblemError(404, "no such output is in this run", "go to the list of samples")
+    return PlainTextResponse(replace_page_halves(found[0]["output"]["text"]), headers=PAGE_HEADERS)
 
 
 MOST_COMPARED_AT_ONCE = 10_000  # Samples; of more, the page is there before the comparison is.
