@@ -148,3 +148,25 @@ def test_a_short_output_has_no_link_to_the_rest(client: TestClient) -> None:
     page = client.get(f"/runs/{RUN}/samples/0").text
 
     assert "as plain text" not in page and "Too long" not in page
+
+
+def test_what_two_runs_made_of_a_sample_stands_side_by_side(client: TestClient) -> None:
+    """The outputs that were compared, not those of the later run alone; what they do not share is marked in both."""
+    later = "20261117-090000-bbbbbb"
+    keep_texts(client, RUN, {"old": "thank you", "new": "we are late"})
+    keep_texts(client, later, {"old": "thank you", "new": "we are early"})
+    id = sample(0)["id"]
+    asked = f"run={later}&run={RUN}&variant=new&variant=new"
+    html = client.get(f"/compare/sample?{asked}&id={id}").text
+    columns = re.findall(r'<article class="result (\w+)" aria-label="([^"]+)">(.*?)</article>', html, re.S)
+    marked = [re.findall(r'<mark class="differs"[^>]*>(.*?)</mark>', part) for _, _, part in columns]
+
+    assert [(role, name) for role, name, _ in columns] == [
+        ("control", "new in run aaaaaa"),
+        ("treatment", "new in run bbbbbb"),
+    ]
+    assert marked == [["late"], ["early"]] and "thank you" not in html
+    assert all("composite <b>3.00</b>" in part for _, _, part in columns)
+    assert f"/runs/{RUN}/samples/0" in html and f"/runs/{later}/samples/0" in html
+    assert client.get(f"/compare/sample?{asked}&id=nosuch").status_code == 404
+    assert client.get(f"/compare/sample?run={RUN}&id={id}").status_code == 422

@@ -38,6 +38,7 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
         "sample": f"/runs/{last}/samples/0",
         "repeats": f"/runs/{stored.hostile}/samples/0",
         "compare": f"/compare?run={first}&run={stored.runs[1]}&variant=new&variant=new",
+        "compare sample": f"/compare/sample?run={first}&run={stored.runs[1]}&variant=new&variant=new&id=address",
         "compare which": f"/compare?run={first}&run={stored.runs[1]}",
         "judges": f"/judges?run={last}",
         "audit": f"/judges/audit?run={last}",
@@ -247,6 +248,8 @@ def test_two_ticked_runs_are_compared(visitor: Visitor, stored: StoredRuns) -> N
     expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[1]}")
     expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[0]}")
     assert seen.page.locator("section[id^=moved] tbody tr").count() == 4
+    seen.page.locator("section[id^=moved] tbody .id a").first.click()
+    expect(seen.page.locator("article.result h2")).to_contain_text([f"new in run {end}" for end in ends])
     refused = visitor.open(f"/compare?run={stored.runs[0]}&run={stored.runs[3]}&variant=new&variant=new")
     expect(refused.page.locator("h1")).to_have_text("This cannot be compared as it is")
     refused.page.get_by_label("Compare what was not scored alike").check()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import EventSourceResponse, PlainTextResponse, RedirectResponse
@@ -15,7 +16,12 @@ from evenhand.errors import InputError, StoreError
 from evenhand.report.html.comparison_page import build_comparison_report_page
 from evenhand.report.html.judge_page import build_audit_section, build_judge_report_page
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_report_page
-from evenhand.report.html.sample_page import MARK_WORDS, build_sample_report_page
+from evenhand.report.html.sample_page import (
+    MARK_WORDS,
+    ComparedReportSide,
+    build_compared_sample_report_page,
+    build_sample_report_page,
+)
 from evenhand.report.html.score_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.service.problems import ProblemError, find_http_problem
@@ -300,6 +306,39 @@ def get_sample_output(
     return PlainTextResponse(replace_page_halves(found[0]["output"]["text"]), headers=PAGE_HEADERS)
 
 
+@router.get("/compare/sample")
+def get_compared_sample_page(
+    request: Request,
+    _: OperatorViewer,
+    run: Annotated[list[str], Query(min_length=2, max_length=2)],
+    variant: Annotated[list[str], Query(min_length=2, max_length=2)],
+    sample: Annotated[str, Query(alias="id")],
+    force: bool = False,
+) -> Response:
+    """One sample as two runs have it: the two outputs that are compared side by side, that of the older run first."""
+    store = request.app.state.store
+    sides = sorted(zip((find_run_listing(store, one) for one in run), variant, strict=True), key=lambda one: one[0].id)
+    found = []
+    for listing, name in sides:
+        position = load_run_sample_row(store, listing.id, sample)
+        head, own = load_run_sample(store, listing.id, position)
+        is_same = sides[0][1] == sides[1][1]
+        called = f"{name} in run {listing.id[-6:]}" if is_same else name
+        found.append(ComparedReportSide(name=called, variant=name, head=head, sample=own))
+    asked = [*(("run", one.id) for one, _ in sides), *(("variant", name) for _, name in sides)]
+    return render_page(
+        request,
+        "compared_sample.html.j2",
+        **build_compared_sample_report_page(found),
+        compared_at=f"/compare?{urlencode(asked)}{'&force=true' if force else ''}",
+        own_pages=[
+            (f"in run {one.head['run']['id'][-6:]}", f"/runs/{one.head['run']['id']}/samples/{one.sample['position']}")
+            for one in found
+        ],
+        mark_words={**MARK_WORDS, "differs": "differs between the two"},
+    )
+
+
 MOST_COMPARED_AT_ONCE = 10_000  # Samples; of more, the page is there before the comparison is.
 NONE_NAMED = {"where": "", "what": "two runs are compared, or the variants of one", "would_work": "tick two runs"}
 
@@ -340,7 +379,10 @@ def get_compare_page(
         shown |= {"faults": faults, "can_force": can_force}
         return render_page(request, "compare.html.j2", status=422, **shown, compared=None)
     page = build_comparison_report_page(found.to_json(), load_moved_samples(found))
-    link = f"/runs/{quote_page_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
+    link = f"/runs/{quote_page_url_part(found.control.run['id'])}/samples?id="
+    if len(runs) == 2:  # What is compared stands side by side on a page of its own.
+        pair = [*(("run", one.id) for one in runs), *(("variant", name) for name in chosen)]
+        link = f"/compare/sample?{urlencode(pair)}{'&force=true' if force else ''}&id="
     run_shown = {"id": found.control.run["id"]}
     return render_page(request, "compare.html.j2", **shown, **page, compared=found, link_to=link, run=run_shown)
 
