@@ -10,6 +10,7 @@ from fastapi.responses import RedirectResponse
 from evenhand.service.problems import show_missing_pages
 from evenhand.web.contest_pages import router as contest_router
 from evenhand.web.label_pages import router as label_router
+from evenhand.web.output_pages import router as output_router
 from evenhand.web.pages import WorkbenchRoute, read_page_form, render_missing_page, render_page
 from evenhand.web.pages import router as asset_router
 from evenhand.web.rubric_pages import router as rubric_router
@@ -23,6 +24,7 @@ ROUTERS = (
     asset_router,
     sign_in_router,
     run_router,
+    output_router,
     label_router,
     rubric_router,
     contest_router,
