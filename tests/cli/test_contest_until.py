@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.contest.finish import is_kept_contest_waiting
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, without
 
 LARGEST = 64_000_000  # Bytes of a file, where that is limited; the store has fewer.
@@ -77,13 +78,23 @@ def test_a_challenge_period_without_judges_for_it_is_told_before_it_matters(fold
     assert ("a challenge would be refused: the task names no challenge_judges" in done.stderr) != named
 
 
-def test_a_contest_that_waits_is_listed_as_waiting(folder: Path) -> None:
-    """Nothing stopped it."""
-    contest(folder, *RUN, "--until", "2026-11-10T00:00:00+01:00")
+@pytest.mark.parametrize("day", ["06", "10"])
+def test_a_contest_that_waits_is_listed_as_waiting(folder: Path, day: str) -> None:
+    """Nothing stopped it; and until the challenge period is over nobody has won, and nothing has ended."""
+    done = contest(folder, *RUN, "--until", f"2026-11-{day}T00:00:00+01:00", "--json")
 
     (listed,) = json.loads(contest(folder, "list", "--json").stdout)
 
-    assert (listed["state"], listed["winner"]) == ("waiting", "kestrel")
+    assert (listed["state"], listed["winner"], listed["ended"]) == ("waiting", None, None)
+    assert "waits" not in json.loads(done.stdout) | json.loads(contest(folder, "show", "latest", "--json").stdout)
+
+
+def test_whether_a_contest_waits_is_not_read_from_a_sentence() -> None:
+    """Where it is kept; of what an earlier version stored, the sentence is all there is."""
+    assert is_kept_contest_waiting({"stopped": "another sentence", "waits": True})
+    assert not is_kept_contest_waiting({"stopped": "it is waiting: for a judge", "waits": False})
+    assert is_kept_contest_waiting({"stopped": "it is waiting: played up to 2026-11-06"})
+    assert not is_kept_contest_waiting({"stopped": None})
 
 
 def test_a_contest_played_ahead_of_the_clock_says_so_and_pays_nobody_yet(folder: Path) -> None:

@@ -200,7 +200,7 @@ def test_runs_do_not_see_contests(store: Store, database: str) -> None:
 
     assert (store.list_runs(), collected.runs) == ([], ())
     assert (listed.returncode, CONTEST in listed.stdout) == (0, False)
-    assert (shown.returncode, f"no run '{CONTEST}' (no run is here)" in shown.stderr) == (2, True)
+    assert (shown.returncode, f"no run '{CONTEST}' (evenhand run eval.yaml starts one)" in shown.stderr) == (2, True)
     assert len([*store.contests.stream_events(CONTEST)]) == 1
 
 

@@ -65,6 +65,8 @@ def list_paths(recorded: RecordedRuns) -> Iterator[str]:
         yield from (f"/runs/{run}/{page}" for page in ("label", "label/progress?rater=Ada", "labels.jsonl?rater=Ada"))
         yield from (f"/runs/{run}/{page}" for page in ("what-if", "what-if/map"))
         yield from (f"/runs/{run}/samples/{position}" for position in range(len(SAMPLES)))
+        yield f"/runs/{run}/samples/0/output?variant=new"
+        yield f"/compare/sample?run={run}&run={run}&variant=old&variant=new&id=all"
 
 
 def read_page(client: TestClient, path: str) -> str:

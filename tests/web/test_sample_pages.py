@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,61 @@ def test_what_variants_do_not_share_is_underlined_on_both_sides(client: TestClie
 
 def split_columns(html: str) -> list[tuple[str, str]]:
     return re.findall(r'<article class="result \w+" aria-label="(\w+)">(.*?)</article>', html, re.S)
+
+
+def keep_texts(client: TestClient, run: str, texts: dict[str, str]) -> None:
+    """A run with one sample and these outputs."""
+    made = {"trace": None, "cost": None, "latency_ms": None}
+    results = [
+        {**result(0, name, 3.0), "run": run, "content": json.dumps(content(output={"text": text, **made}))}
+        for name, text in texts.items()
+    ]
+    store = client.app.state.store  # type: ignore[attr-defined]
+    keep_run(store, run, {name: [] for name in texts}, samples=[{**sample(0), "run": run}], results=results)
+
+
+def test_all_of_a_long_output_can_be_read_and_what_is_not_marked_is_said(client: TestClient) -> None:
+    """The page stays small; the whole text is a page of its own, which is text whatever stands in it."""
+    long = {name: "".join(f"<b>{name} {line}\n" for line in range(10_000)) for name in ("old", "new")}
+    keep_texts(client, RUN, long)
+    page = client.get(f"/runs/{RUN}/samples/0").text
+    (address,) = re.findall(r'href="([^"]*/output[^"]*variant=new[^"]*)"', page)
+    whole = client.get(unescape(address))
+    missing = client.get(f"/runs/{RUN}/samples/0/output?variant=nosuch")
+
+    assert len(page) < 500_000 and page.count("Too long to mark what differs.") == 2
+    assert f"All {len(long['new']):,} characters, as plain text" in page
+    assert whole.text == long["new"] and whole.headers["content-type"] == "text/plain; charset=utf-8"
+    assert "default-src 'none'" in whole.headers["content-security-policy"]
+    assert whole.headers["x-content-type-options"] == "nosniff"
+    assert missing.status_code == 404
+
+
+def test_a_short_output_has_no_link_to_the_rest(client: TestClient) -> None:
+    """Nothing is left out of it, and what differs is marked."""
+    keep_texts(client, RUN, {"old": "late", "new": "early"})
+    page = client.get(f"/runs/{RUN}/samples/0").text
+
+    assert "as plain text" not in page and "Too long" not in page
+
+
+def test_what_two_runs_made_of_a_sample_stands_side_by_side(client: TestClient) -> None:
+    """The outputs that were compared, not those of the later run alone; what they do not share is marked in both."""
+    later = "20261117-090000-bbbbbb"
+    keep_texts(client, RUN, {"old": "thank you", "new": "we are late"})
+    keep_texts(client, later, {"old": "thank you", "new": "we are early"})
+    id = sample(0)["id"]
+    asked = f"run={later}&run={RUN}&variant=new&variant=new"
+    html = client.get(f"/compare/sample?{asked}&id={id}").text
+    columns = re.findall(r'<article class="result (\w+)" aria-label="([^"]+)">(.*?)</article>', html, re.S)
+    marked = [re.findall(r'<mark class="differs"[^>]*>(.*?)</mark>', part) for _, _, part in columns]
+
+    assert [(role, name) for role, name, _ in columns] == [
+        ("control", "new in run aaaaaa"),
+        ("treatment", "new in run bbbbbb"),
+    ]
+    assert marked == [["late"], ["early"]] and "thank you" not in html
+    assert all("composite <b>3.00</b>" in part for _, _, part in columns)
+    assert f"/runs/{RUN}/samples/0" in html and f"/runs/{later}/samples/0" in html
+    assert client.get(f"/compare/sample?{asked}&id=nosuch").status_code == 404
+    assert client.get(f"/compare/sample?run={RUN}&id={id}").status_code == 422

@@ -115,6 +115,7 @@ def test_an_address_that_is_none_is_a_page_for_people_and_data_for_programs(clie
     api = client.get("/v1/nosuch", headers=html)
 
     assert (page.status_code, data.status_code) == (404, 404)
+    assert 'href="/contests"' in page.text
     assert "there is no such page" in page.text and "Back to the first page" in page.text
     assert data.headers["content-type"] == api.headers["content-type"] == "application/problem+json"
     assert [client.get(path).headers["location"] for path in ("/runs", "/runs/", "/?page=99999")] == [
@@ -122,3 +123,26 @@ def test_an_address_that_is_none_is_a_page_for_people_and_data_for_programs(clie
         "/",
         "?page=1",
     ]
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [("/nope", "<code>/nope</code>: there is no such page"), ("/runs/kestrel", "No run &#39;kestrel&#39;")],
+)
+def test_a_page_that_says_what_is_wrong_changes_nothing_that_was_typed(
+    client: TestClient, path: str, says: str
+) -> None:
+    """Neither in its text nor in how it looks; and what would work is something to do."""
+    page = client.get(path, headers={"accept": "text/html"}).text
+    style = client.get("/assets/workbench.css").text
+
+    assert says in page and ".problem .headline::first-letter" not in style
+    assert "no run is here" not in page
+
+
+def test_whoever_is_not_signed_in_learns_nothing_from_an_address_that_is_none(client: TestClient) -> None:
+    """The navigation is for those who may look."""
+    create_service_token(client.app.state.store, role="operator", name="heron")  # type: ignore[attr-defined]
+    page = client.get("/nope", headers={"accept": "text/html"})
+
+    assert page.status_code == 404 and 'href="/contests"' not in page.text

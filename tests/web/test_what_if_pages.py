@@ -341,7 +341,7 @@ def test_a_run_of_a_cascade_says_that_it_cannot_be_asked(client: TestClient, tmp
 
     page = client.get(f"/runs/{run.id}/what-if")
 
-    assert page.status_code == 422 and "the judges of this run are a cascade" in page.text
+    assert page.status_code == 422 and "The judges of this run are a cascade" in page.text
 
 
 @pytest.mark.parametrize("weights", [(2, 1, 1), (0.05, 5, 1), (0.7, 0.2, 0.1), (40, 25, 35)])

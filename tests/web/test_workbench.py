@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
+from evenhand.cli.serve import _find_view_port
+from evenhand.workflows.stores import digest_user_store_place, name_user_store_place
 from tests.cli.command import evenhand
 from tests.report.browser import Opened
 from tests.soak import SOAK
@@ -34,6 +38,7 @@ def list_pages(stored: StoredRuns) -> dict[str, str]:
         "sample": f"/runs/{last}/samples/0",
         "repeats": f"/runs/{stored.hostile}/samples/0",
         "compare": f"/compare?run={first}&run={stored.runs[1]}&variant=new&variant=new",
+        "compare sample": f"/compare/sample?run={first}&run={stored.runs[1]}&variant=new&variant=new&id=address",
         "compare which": f"/compare?run={first}&run={stored.runs[1]}",
         "judges": f"/judges?run={last}",
         "audit": f"/judges/audit?run={last}",
@@ -157,11 +162,41 @@ def test_names_of_judges_do_not_break_letter_by_letter_on_a_telephone(visitor: V
     assert widths and all(one is not None and one["width"] >= 100 for one in widths)
 
 
-def test_a_run_that_is_not_there_is_not_opened(visitor: Visitor, tmp_path: Path) -> None:
+def test_the_workbench_of_another_store_is_not_opened(workbench: str, stored: StoredRuns, tmp_path: Path) -> None:
+    """Whoever looks at another project takes its runs for theirs. A port that was not named gives way, one that was is
+    refused; each page says which store it is about.
+    """
+    port = int(workbench.rpartition(":")[2])
+    place = ["view", "--no-browser", "--port", str(port)]
+    same = evenhand(*place, "--store", str(stored.place), folder=tmp_path)
+    below = evenhand(*place, folder=stored.place.parent)
+    other = evenhand(*place, folder=tmp_path)
+    own, theirs = digest_user_store_place(stored.place), digest_user_store_place(tmp_path)
+    given_way, is_served = _find_view_port(port, theirs, is_named=False)
+    footer = requests.get(workbench, timeout=30).text.partition("<footer>")[2]
+
+    assert (same.returncode, below.returncode, other.returncode) == (0, 0, 2)
+    assert f"a service answers already: {workbench}/" in same.stderr
+    assert f"port {port} serves another store (name another one: --port N)" in other.stderr
+    assert _find_view_port(port, own, is_named=False) == (port, True)
+    assert given_way > port and not is_served
+    assert str((stored.place / "store.sqlite").resolve()) in footer
+
+
+def test_the_name_of_a_store_has_no_password() -> None:
+    """It stands on pages."""
+    named = name_user_store_place("postgresql://ada:geheim@127.0.0.1:5432/team")
+
+    assert named == "postgresql://ada:***@127.0.0.1:5432/team"
+    assert digest_user_store_place("postgresql://ada:other@127.0.0.1:5432/team") == digest_user_store_place(named)
+
+
+def test_a_run_that_is_not_there_is_not_opened(visitor: Visitor, stored: StoredRuns, tmp_path: Path) -> None:
     """Neither in the workbench of a service that answers already, nor in one of its own."""
     port = visitor.address.rpartition(":")[2]
 
-    served = evenhand("view", "nosuch", "--no-browser", "--port", port, folder=tmp_path)
+    place = ("--port", port, "--store", str(stored.place))
+    served = evenhand("view", "nosuch", "--no-browser", *place, folder=tmp_path)
     own = evenhand("view", "nosuch", "--no-browser", "--port", "1", folder=tmp_path)
 
     assert (served.returncode, own.returncode) == (2, 2)
@@ -213,6 +248,8 @@ def test_two_ticked_runs_are_compared(visitor: Visitor, stored: StoredRuns) -> N
     expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[1]}")
     expect(seen.page.locator(".headline").first).to_contain_text(f"new in run {ends[0]}")
     assert seen.page.locator("section[id^=moved] tbody tr").count() == 4
+    seen.page.locator("section[id^=moved] tbody .id a").first.click()
+    expect(seen.page.locator("article.result h2")).to_contain_text([f"new in run {end}" for end in ends])
     refused = visitor.open(f"/compare?run={stored.runs[0]}&run={stored.runs[3]}&variant=new&variant=new")
     expect(refused.page.locator("h1")).to_have_text("This cannot be compared as it is")
     refused.page.get_by_label("Compare what was not scored alike").check()
@@ -281,6 +318,58 @@ def test_a_page_says_that_the_service_is_gone_and_recovers(visitor: Visitor, hel
     expect(page.get_by_role("button", name="Stop")).to_be_enabled()
 
 
+def test_what_gets_no_answer_is_said_and_asked_again(visitor: Visitor, stored: StoredRuns) -> None:
+    """Else a list, a score or a check that is greyed or old passes for what was asked for."""
+    run = stored.runs[-1]
+    gone = r"No connection to Evenhand since \d\d:\d\d:\d\d. Trying again…"
+    asks: tuple[tuple[str, Callable[[Page], Any], str, str], ...] = (
+        (f"/runs/{run}", lambda page: page.get_by_label("Sort").select_option("file"), "#sample-list", "parcel"),
+        ("/", lambda page: page.get_by_label("Search").fill("no such eval"), "#evals", "No eval fits"),
+        (f"/runs/{run}/what-if", lambda page: page.locator("[type=range]").first.fill("0"), "#what-if-result", "→"),
+    )
+    for path, change, part, says in asks:
+        page = visitor.open(path).page
+        page.wait_for_load_state("networkidle")
+        page.route("**/*", lambda route: route.abort())
+        change(page)
+        expect(page.locator("#trouble")).to_have_text(re.compile(gone))
+        expect(page.locator(part)).to_have_attribute("aria-busy", "true")
+        page.unroute_all()
+        expect(page.locator("#trouble")).to_be_hidden()
+        expect(page.locator(part)).to_contain_text(says)
+        expect(page.locator(part)).not_to_have_attribute("aria-busy", "true")
+        visitor.leave()
+
+
+def test_a_text_that_was_not_checked_is_not_called_valid(visitor: Visitor) -> None:
+    """What was said of another text is taken back at once, and the text is checked when the service is back."""
+    page = visitor.open("/rubrics/edit?name=customer-support").page
+    expect(page.locator("#checked")).to_contain_text("A valid rubric")
+    page.route("**/rubrics/edit", lambda route: route.abort())
+    page.locator("#text").fill("name: mine\ncriteria: 3\n")
+    expect(page.locator("#checked")).to_have_text(re.compile(r"^\s*Not checked yet: the service does not answer.\s*$"))
+    expect(page.locator("#trouble")).to_be_visible()
+    page.unroute_all()
+    expect(page.locator(".messages")).to_contain_text("line 2")
+
+    expect(page.locator("#trouble")).to_be_hidden()
+
+
+def test_the_bar_names_the_runs_that_are_ticked(visitor: Visitor, stored: StoredRuns) -> None:
+    """And says which one a third tick took away; the older one is the control whatever was ticked first."""
+    page = visitor.open("/evals?name=help-desk").page
+    ends = [run[-6:] for run in stored.runs]
+    bar = page.locator(".pickbar")
+    expect(bar).to_contain_text("Tick two runs.")
+    page.locator(f"input[value='{stored.runs[3]}']").check()
+    expect(bar).to_contain_text(re.compile(f"Ticked: .*{ends[3]}. Tick one more."))
+    page.locator(f"input[value='{stored.runs[0]}']").check()
+    expect(bar).to_contain_text(re.compile(f"Control: .*{ends[0]}. Treatment: .*{ends[3]}.$"))
+    page.locator(f"input[value='{stored.runs[1]}']").check()
+
+    expect(bar).to_contain_text(re.compile(f"Control: .*{ends[0]}. Treatment: .*{ends[1]}. No longer .*{ends[3]}."))
+
+
 def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visitor, held: HeldJudge) -> None:
     """Progress comes by itself; when the run is over, its verdict does."""
     run = start_watched_run(visitor.address, held)
@@ -288,10 +377,14 @@ def test_a_run_is_watched_stopped_resumed_and_finishes_on_its_page(visitor: Visi
     expect(seen.page.locator("#live")).to_contain_text("running", timeout=20_000)
     expect(seen.page.locator("#live .facts")).to_contain_text("of 8", timeout=20_000)
     seen.page.get_by_role("button", name="Stop").click()
+    seen.page.set_viewport_size({"width": 1280, "height": 300})
+    seen.page.mouse.wheel(0, 60)
     expect(seen.page.locator("#live")).to_contain_text("stopping", timeout=20_000)
     held.free.set()  # What is under way is heard out.
     expect(seen.page.get_by_role("button", name="Resume")).to_be_visible(timeout=30_000)
     expect(seen.page.locator(".next")).to_contain_text("Press Resume to finish the run.")
+    expect(seen.page.locator(".progress-line")).to_have_text("stopped by hand")
+    assert seen.page.evaluate("scrollY") == 0
     seen.page.get_by_role("button", name="Resume").click()
     expect(seen.page.locator(".verdict").first).to_contain_text("SOLO", timeout=30_000)
 

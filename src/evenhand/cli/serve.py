@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import urllib.error
 import urllib.request
 import webbrowser
@@ -12,11 +13,13 @@ from contextlib import suppress
 from dataclasses import asdict
 from fractions import Fraction
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import click
+from click.core import ParameterSource
 
 from evenhand.cli.contest_places import add_store_option
 from evenhand.cli.output import POSITIVE_NUMBER, print_json, print_message, print_until_reader_leaves
@@ -97,6 +100,7 @@ def load_workbench_for_command() -> Callable[[ServiceSettings, Callable[[], None
 
 
 ASK_SECONDS = 2.0
+PORTS_TRIED = 20
 
 
 @click.command("view")
@@ -107,9 +111,16 @@ ASK_SECONDS = 2.0
 def view_command(run: str | None, port: int, store: str | None, no_browser: bool) -> None:
     """Open the workbench in the browser, on the page of RUN if one is named.
 
-    Where a service answers on the port already, its workbench is opened; else one is served until Ctrl-C.
+    Where a service over the same store answers on the port already, its workbench is opened; else one is served until
+    Ctrl-C. Where the port serves another store, the next free one is taken, unless you named it.
     """
-    base = f"http://127.0.0.1:{port}"
+    from evenhand.workflows.stores import digest_user_store_place
+
+    is_named = click.get_current_context().get_parameter_source("port") is ParameterSource.COMMANDLINE
+    found, is_served = _find_view_port(port, digest_user_store_place(store), is_named=is_named)
+    if found != port:
+        print_message(f"port {port} serves another store; port {found} is taken for this one", err=True)
+    base = f"http://127.0.0.1:{found}"
     address = base + (f"/runs/{quote(run, safe='')}" if run else "/")
 
     def announce(line: str) -> None:
@@ -117,14 +128,14 @@ def view_command(run: str | None, port: int, store: str | None, no_browser: bool
         if not no_browser:
             webbrowser.open(address)
 
-    if _is_server_option_answering(base):
+    if is_served:
         _refuse_missing_run_option(run, address)
         announce(f"a service answers already: {address}")
         return
     serve_workbench = load_workbench_for_command()
     from evenhand.service.settings import ServiceSettings
 
-    settings = ServiceSettings(port=port, store=store if store is None or "://" in store else Path(store))
+    settings = ServiceSettings(port=found, store=store if store is None or "://" in store else Path(store))
     if run:
         from evenhand.workflows.runs import load_run_setup
 
@@ -145,13 +156,38 @@ def _refuse_missing_run_option(run: str | None, address: str) -> None:
         pass  # The browser will say what is wrong.
 
 
-def _is_server_option_answering(base: str) -> bool:
-    """Whether it is one of ours that has the port."""
+def _find_view_port(port: int, store: str, *, is_named: bool) -> tuple[int, bool]:
+    """The port of a workbench over the store, and whether it is served already; another store's is left alone."""
+    served = _read_served_store_option(port)
+    if served is None or served == store:
+        return port, served is not None
+    if is_named:
+        raise InputError(Fault(f"port {port} serves another store", "name another one: --port N"))
+    for other in range(port + 1, min(port + 1 + PORTS_TRIED, 65536)):
+        served = _read_served_store_option(other)
+        if served == store or (served is None and _is_free_port_option(other)):
+            return other, served is not None
+    raise InputError(Fault(f"port {port} and those after it serve other stores", "name a free one: --port N"))
+
+
+def _read_served_store_option(port: int) -> str | None:
+    """Which store a service of ours on a port is over, "" where it does not say; None where there is none of ours."""
     try:
-        with urllib.request.urlopen(f"{base}/healthz", timeout=ASK_SECONDS) as answer:
-            return bool(answer.read(16) == b"ok")
-    except OSError:  # Nobody there, or something else.
-        return False
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=ASK_SECONDS) as answer:
+            is_ours = answer.read(16) == b"ok"
+            return answer.headers.get("evenhand-store", "") if is_ours else None
+    except (OSError, HTTPException):  # Nobody there, or something else.
+        return None
+
+
+def _is_free_port_option(port: int) -> bool:
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 ROLES = ("operator", "submitter", "reader")  # As workflows.tokens has them, which is loaded when a command runs.

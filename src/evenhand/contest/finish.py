@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from evenhand.contest.events import (
     AskHorizontal,
@@ -169,3 +170,9 @@ def explain_open_contest(state: ContestState, until: datetime | None) -> str:
         what, ends = "challenge period ends", state.period_ends
     waits = f"; the {what} {ends.isoformat(timespec='seconds')}" if ends else ""
     return f"it is waiting: played up to {until.isoformat(timespec='seconds')}{waits}"
+
+
+def is_kept_contest_waiting(kept: Mapping[str, Any]) -> bool:
+    """Whether nothing stopped a contest that is not over; stores of earlier versions say so in a sentence alone."""
+    said = (kept.get("stopped") or "").startswith(("it is waiting", "it waits", "it is open"))
+    return bool(kept.get("waits", said))

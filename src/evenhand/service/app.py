@@ -40,7 +40,7 @@ from evenhand.store.store import Store
 from evenhand.workflows.assistant import ConfinedUserProject
 from evenhand.workflows.contest_receiving import ReceiveWorkflow
 from evenhand.workflows.models import open_user_connections, share_limits_over_store
-from evenhand.workflows.stores import open_user_store
+from evenhand.workflows.stores import digest_user_store_place, open_user_store
 from evenhand.workflows.telemetry import UserTelemetry, open_user_telemetry
 from evenhand.workflows.tokens import has_service_tokens
 from evenhand.workflows.webhooks import WebhookTargets
@@ -127,11 +127,15 @@ def _choose_service_tracing(telemetry: UserTelemetry | None) -> TelemetryConfig:
     return {**off, "tracing": True, "tracer_provider": telemetry.traces}
 
 
+STORE_HEADER = "evenhand-store"
+
+
 def _add_health_routes(app: FastAPI) -> None:
     @app.get("/healthz", tags=["operation"], response_class=PlainTextResponse)
-    def get_health() -> str:
+    def get_health(request: Request) -> Response:
         """That the process is alive."""
-        return "ok"
+        # `evenhand view` opens only a workbench over the store that it is asked for.
+        return PlainTextResponse("ok", headers={STORE_HEADER: digest_user_store_place(request.app.state.store)})
 
     @app.get("/readyz", tags=["operation"], response_class=PlainTextResponse)
     def get_readiness(request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ def show_missing_pages(app: FastAPI, render: Callable[[Request, ServiceProblem],
         is_page = not request.url.path.startswith("/v1") and "text/html" in request.headers.get("accept", "")
         if error.status_code == 404 and is_page:
             fault = {"where": request.url.path, "what": "there is no such page", "would_work": ""}
-            return render(request, ServiceProblem(status=404, faults=(fault,)))
+            return await asyncio.to_thread(render, request, ServiceProblem(status=404, faults=(fault,)))
         return await _answer_http_error(request, error)
 
     app.add_exception_handler(HTTPException, answer)

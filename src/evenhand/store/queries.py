@@ -58,15 +58,26 @@ NEWEST_REPLY_OF_RUN = _NEWEST_REPLY.where(CALLS.c.run == bindparam("of_run"))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredKind:
-    """What has an id and a name of its own: its table, what one is called, and a hint where a name is not there."""
+    """What has an id and a name of its own: its table, what one is called, and hints where a name or all is missing."""
 
     table: Table
     word: str
     hint: str
+    begin: str
 
 
-RUN_KIND = StoredKind(table=RUNS, word="run", hint="evenhand runs list shows those that are")
-CONTEST_KIND = StoredKind(table=CONTESTS, word="contest", hint="evenhand contest list shows those that are")
+RUN_KIND = StoredKind(
+    table=RUNS,
+    word="run",
+    hint="evenhand runs list shows those that are",
+    begin="evenhand run eval.yaml starts one",
+)
+CONTEST_KIND = StoredKind(
+    table=CONTESTS,
+    word="contest",
+    hint="evenhand contest list shows those that are",
+    begin="evenhand contest create task.yaml starts one",
+)
 
 
 def stream_rows(connection: Connection, query: Select[Any], run: str | None = None) -> Iterator[Row]:
@@ -129,7 +140,7 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
     ended = [one for one in ids if one.endswith(f"-{wanted}")]  # As a comparison calls two runs.
     if len(ended) == 1:
         return dict(connection.execute(select(kind.table).where(id == ended[0])).mappings().one())
-    hint = suggest_close_word_in_error(wanted, ids) or (f"the latest is {ids[0]}" if ids else f"no {kind.word} is here")
+    hint = suggest_close_word_in_error(wanted, ids) or (f"the latest is {ids[0]}" if ids else kind.begin)
     raise StoreError(Fault(f"no {kind.word} {wanted!r}", hint, where=where))
 
 

@@ -70,7 +70,8 @@ async def get_contest_events(
     state, last = request.app.state, None
     while not state.closing.is_set():
         view = await asyncio.to_thread(look)
-        if last is not None and view != last:
+        # A page that follows was made before the end: where it is over at the first look, that is news too.
+        if view["state"] == CLOSED or (last is not None and view != last):
             yield ServerSentEvent(event="changed", raw_data=view["state"])
         if view["state"] == CLOSED:
             return

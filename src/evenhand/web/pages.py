@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from typing import Any
@@ -22,7 +23,8 @@ from evenhand.errors import EvenhandError
 from evenhand.report.html.page_file import build_report_template_environment, load_report_template_part
 from evenhand.report.html.sample_page import SAMPLE_FILTERS
 from evenhand.service.problems import TITLES, CallerGoneError, ProblemError, ServiceProblem, find_http_problem
-from evenhand.web.viewers import SAFE_METHODS, SignInNeededError
+from evenhand.web.viewers import SAFE_METHODS, SignInNeededError, find_viewer
+from evenhand.workflows.stores import name_user_store_place
 
 ASSET_FILES = {  # Each with its package and its place there.
     "report.css": ("evenhand.report.html", "report.css"),
@@ -99,6 +101,7 @@ def render_fragment(template: str, **shown: Any) -> str:
 def _build_workbench_templates(package: str) -> Environment:
     environment = build_report_template_environment(WEB_PACKAGE, package)
     environment.filters |= {"place": _link_sample_by_id, "in_url": quote_page_url_part, **SAMPLE_FILTERS}
+    environment.filters["sentence"] = begin_page_sentence
     environment.globals |= {"asset": link_workbench_asset, "with_query": build_page_query_link}
     return environment
 
@@ -114,6 +117,8 @@ def _describe_workbench_frame(request: Request) -> dict[str, Any]:
         ],
         "theme": theme if theme in THEMES else "",
         "version": __version__,
+        # Where the store is, is the operator's business.
+        "store_place": name_user_store_place(request.app.state.store) if viewer and viewer.role == "operator" else "",
     }
 
 
@@ -125,7 +130,23 @@ def _link_sample_by_id(context: Context, id: str | None) -> str:
 
 def quote_page_url_part(text: object) -> str:
     """A text as a part of an address; halves of characters, which no address can hold, are replaced."""
-    return quote(str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace"), safe="")
+    return quote(replace_page_halves(str(text)), safe="")
+
+
+def replace_page_halves(text: str) -> str:
+    """A text that can be sent: halves of characters are replaced."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+# What sentences of ours begin with; any other first word may be a name or what somebody typed.
+FIRST_WORDS = frozenset(
+    {"a", "an", "another", "files", "more", "no", "nothing", "run", "samples", "the", "there", "this", "two"}
+)
+
+
+def begin_page_sentence(text: str) -> str:
+    """A sentence with a capital letter, unless it begins with what is not ours to change."""
+    return text[:1].upper() + text[1:] if text.partition(" ")[0] in FIRST_WORDS else text
 
 
 def build_page_query_link(given: dict[str, Any], **changed: Any) -> str:
@@ -182,6 +203,13 @@ def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
     page = render_page(request, "problem.html.j2", status=problem.status, title=title, **given)
     page.headers.update(problem.headers)
     return page
+
+
+def render_missing_page(request: Request, problem: ServiceProblem) -> Response:
+    """The same for an address that leads nowhere; whoever may look keeps the navigation."""
+    with suppress(ProblemError, EvenhandError):
+        find_viewer(request)
+    return render_problem_page(request, problem)
 
 
 def _read_page_path(request: Request) -> str:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import EventSourceResponse, RedirectResponse
@@ -15,11 +16,20 @@ from evenhand.errors import InputError, StoreError
 from evenhand.report.html.comparison_page import build_comparison_report_page
 from evenhand.report.html.judge_page import build_audit_section, build_judge_report_page
 from evenhand.report.html.run_page import UNKNOWN_LOOK, VERDICT_LOOKS, build_run_report_page
-from evenhand.report.html.sample_page import MARK_WORDS, build_sample_report_page
+from evenhand.report.html.sample_page import (
+    MARK_WORDS,
+    build_sample_report_page,
+)
 from evenhand.report.html.score_charts import draw_trend_plots
 from evenhand.runs.sample_ranking import SampleOrder, SampleState
 from evenhand.service.problems import find_http_problem
-from evenhand.web.pages import WorkbenchRoute, build_page_query_link, quote_page_url_part, render_fragment, render_page
+from evenhand.web.pages import (
+    WorkbenchRoute,
+    build_page_query_link,
+    quote_page_url_part,
+    render_fragment,
+    render_page,
+)
 from evenhand.web.viewers import OperatorViewer, Viewer
 from evenhand.workflows.audit import audit_run_once
 from evenhand.workflows.compare import CompareTerms, compare_runs
@@ -320,7 +330,10 @@ def get_compare_page(
         shown |= {"faults": faults, "can_force": can_force}
         return render_page(request, "compare.html.j2", status=422, **shown, compared=None)
     page = build_comparison_report_page(found.to_json(), load_moved_samples(found))
-    link = f"/runs/{quote_page_url_part(found.treatments[0].run['id'])}/samples?id=" if found.treatments else ""
+    link = f"/runs/{quote_page_url_part(found.control.run['id'])}/samples?id="
+    if len(runs) == 2:  # What is compared stands side by side on a page of its own.
+        pair = [*(("run", one.id) for one in runs), *(("variant", name) for name in chosen)]
+        link = f"/compare/sample?{urlencode(pair)}{'&force=true' if force else ''}&id="
     run_shown = {"id": found.control.run["id"]}
     return render_page(request, "compare.html.j2", **shown, **page, compared=found, link_to=link, run=run_shown)
 

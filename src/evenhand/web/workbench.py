@@ -10,7 +10,8 @@ from fastapi.responses import RedirectResponse
 from evenhand.service.problems import show_missing_pages
 from evenhand.web.contest_pages import router as contest_router
 from evenhand.web.label_pages import router as label_router
-from evenhand.web.pages import WorkbenchRoute, read_page_form, render_page, render_problem_page
+from evenhand.web.output_pages import router as output_router
+from evenhand.web.pages import WorkbenchRoute, read_page_form, render_missing_page, render_page
 from evenhand.web.pages import router as asset_router
 from evenhand.web.rubric_pages import router as rubric_router
 from evenhand.web.run_pages import router as run_router
@@ -23,6 +24,7 @@ ROUTERS = (
     asset_router,
     sign_in_router,
     run_router,
+    output_router,
     label_router,
     rubric_router,
     contest_router,
@@ -34,7 +36,7 @@ def add_workbench(app: FastAPI) -> None:
     """Serve the pages of the workbench beside the API of a service."""
     for router in ROUTERS:
         app.include_router(router, include_in_schema=False)
-    show_missing_pages(app, render_problem_page)
+    show_missing_pages(app, render_missing_page)
 
 
 @sign_in_router.get("/sign-in")

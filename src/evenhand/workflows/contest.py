@@ -188,13 +188,14 @@ async def play_stored_contest(
 ) -> ContestResult:
     """Play a contest that this process holds as far as it goes, and let go of it."""
     id, paid_before = sitting.row["id"], log.state.released is not None
-    why = ""
+    why, waits = "", False
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
         if first is not None:
             log.write(first)
         await advance_contest_phases(log, panels, contest.arrivals, tell)
         why = explain_open_contest(log.state, contest.until)
+        waits = bool(why)
         if not why and log.state.payment is not None and log.state.released is None:
             kept = open_contest_log_for_user(sitting.store, id)
             released = _foresee_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
@@ -211,7 +212,7 @@ async def play_stored_contest(
     finally:
         newly = log.state.released is not None and not paid_before
         with suppress(StoreError) if newly else nullcontext():  # Who was told to pay is not told of a failure.
-            more = sitting.end_session(log, why, contest.set_aside)
+            more = sitting.end_session(log, why, contest.set_aside, waits=waits)
     record = build_contest_record_for_user(sitting.row, log.events, more, newly=newly)
     return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
 

@@ -19,6 +19,7 @@ from evenhand.contest.events import (
     contest_event_json,
     contest_task_json,
 )
+from evenhand.contest.finish import is_kept_contest_waiting
 from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import RefusedEntry, apply_contest_event, explain_refused_entries, rebuild_contest_state
 from evenhand.contest.play import AppendedContestEvent, ContestEventLog
@@ -105,11 +106,13 @@ class UserContestSession:
         sent = {} if self.begins else self.store.outbox.count_messages(self.row["id"])
         return build_contest_webhook_messages(self.row["id"], appended, self.hooks, self.store.now(), sent)
 
-    def end_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
+    def end_session(
+        self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = (), *, waits: bool = False
+    ) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         more = self.summarize_session(log, why, set_aside)
         state, ended = ("stopped" if why else "finished"), self.store.now().isoformat(timespec="milliseconds")
-        kept, holder = to_stored_json({**more, "ended": ended}), self.holder or name_lock_process()
+        kept, holder = to_stored_json({**more, "ended": ended, "waits": waits}), self.holder or name_lock_process()
         self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=len(log.events))
         return more
 
@@ -171,7 +174,7 @@ def load_contest_record_for_user(store: Store, id: str) -> Json:
         stopped = None if store.contests.is_contest_held(row) else "it was killed"
         more: Json = {"ahead": None, "refused": [], "set_aside": [], "spent": None, "stopped": stopped}
     else:
-        left_out = ("ended", "spent_now")  # The one is for lists, the other was told when it was spent.
+        left_out = ("ended", "waits", "spent_now")  # For lists, but for what was told when it was spent.
         more = {name: value for name, value in json.loads(row["summary"]).items() if name not in left_out}
         more.setdefault("set_aside", [])  # Kept since submissions are set aside one by one.
     return build_contest_record_for_user(row, events, more)
@@ -372,16 +375,13 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
             # A row that says running and that no process works on was killed.
             state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
             kept = json.loads(row["summary"]) if row["summary"] and not running else {}
-            if (kept.get("stopped") or "").startswith(("it is waiting", "it waits", "it is open")):
-                state = "waiting"
+            state = "waiting" if is_kept_contest_waiting(kept) else state
             if row["key"] is None and kept.get("ahead"):  # Played ahead of the clock: it pays nobody.
                 state = "rehearsal"
-            more: Json = {
-                "winner": kept.get("winner"),
-                "ended": kept.get("ended"),
-                "again": read_repeated_contest_name(row["key"]),
-            }
-            listed.append(ContestListing(**told, state=state, **more))
+            # Whoever is first before the end has not won, and the end of a sitting is not that of the contest.
+            over = kept if row["state"] == "finished" else {}
+            more: Json = {name: over.get(name) for name in ("winner", "ended")}
+            listed.append(ContestListing(**told, **more, state=state, again=read_repeated_contest_name(row["key"])))
         return listed
 
 

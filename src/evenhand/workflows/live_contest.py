@@ -100,7 +100,8 @@ async def create_live_contest(
     }
     sitting = UserContestSession(store, row, how, connections, hooks=hooks, begins=True)
     log = ContestEventLog((), sitting.record_event)
-    row["summary"] = to_stored_json(sitting.summarize_session(log, "it is open: it waits for submissions"))
+    begun = sitting.summarize_session(log, "it is open: it waits for submissions")
+    row["summary"] = to_stored_json({**begun, "waits": True})
     log.write(ContestCreated(at=began, task=locked, contest=row["id"]))
     return str(row["id"])
 

@@ -6,10 +6,11 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from hashlib import sha256
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from evenhand.store.database import NO_RUNS
+from evenhand.store.database import NO_RUNS, locate_store_database
 from evenhand.store.store import Store
 
 StoreLike = Store | str | Path | None  # A store, its folder or address; None is the one that the environment names.
@@ -25,6 +26,18 @@ def open_user_store(store: StoreLike, *, create: bool = False, empty: str = NO_R
         return
     with Store.open(store, os.environ, create=create, empty=empty) as opened:
         yield opened
+
+
+def name_user_store_place(store: StoreLike) -> str:
+    """Where a store is, the same from any folder; of an address without its password."""
+    given = store.address if isinstance(store, Store) else store
+    at = locate_store_database(given, os.environ)
+    return at.shown if at.file is None else str(at.file.resolve())
+
+
+def digest_user_store_place(store: StoreLike) -> str:
+    """By what two processes find out whether they mean the same store, without saying where it is."""
+    return sha256(name_user_store_place(store).encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 def with_opened_user_store(

@@ -170,9 +170,9 @@ def _build_sample_report_column(
     made = one["output"] or {}
     text = made.get("text") or ""
     marks = list(_list_report_output_marks(one))
-    for other in others:
-        if (other["output"] or {}).get("text"):
-            marks += find_differing_report_marks(text, other["output"]["text"])
+    held_against = [other["output"]["text"] for other in others if (other["output"] or {}).get("text")]
+    for other in held_against:
+        marks += find_differing_report_marks(text, other)
     pieces = split_report_text_at_marks(text, marks)
     return SimpleNamespace(
         result=one,
@@ -182,6 +182,9 @@ def _build_sample_report_column(
         decided=_describe_cascade_in_report(one.get("cascade")),
         pieces=pieces,
         kinds=[kind for kind in MARK_WORDS if any(kind in piece.kinds for piece in pieces)],
+        length=len(text),
+        is_cut=len(text) > LONGEST_SHOWN_TEXT,
+        is_unmarked=bool(text) and any(not can_mark_report_differences(text, other) for other in held_against),
         trace=made.get("trace") or [],
         criteria=list(_group_judgments_in_report(one, pieces, rubric)),
         preferences=one.get("preferences") or (),
@@ -403,13 +406,21 @@ def split_report_text_at_marks(text: str, marks: Iterable[TextMark]) -> list[Mar
 
 def find_differing_report_marks(text: str, other: str) -> list[TextMark]:
     """The stretches of a text that another one has not: word by word, of long texts line by line."""
-    if text == other:
-        return []
+    split = None if text == other else _split_report_texts_to_compare(text, other)
+    return [] if split is None else list(_mark_unshared_report_words(*split))
+
+
+def can_mark_report_differences(text: str, other: str) -> bool:
+    """Whether two texts are short enough to be held against each other."""
+    return text == other or _split_report_texts_to_compare(text, other) is not None
+
+
+def _split_report_texts_to_compare(text: str, other: str) -> tuple[list[str], list[str]] | None:
     for tokens in (_WORDS, _LINES):
         ours, theirs = tokens.findall(text), tokens.findall(other)
         if len(ours) <= MOST_COMPARED_TOKENS and len(theirs) <= MOST_COMPARED_TOKENS:
-            return list(_mark_unshared_report_words(ours, theirs))
-    return []
+            return ours, theirs
+    return None
 
 
 def _mark_unshared_report_words(ours: list[str], theirs: list[str]) -> Iterator[TextMark]:

@@ -14,26 +14,54 @@
     });
   }
 
+  // Whatever gets no answer is told at the foot of the page, and asked again until there is one or nobody wants it.
+  const RETRY_AFTER = 3000;
+  const unanswered = new Set();
+  const describeTrouble = () => `No connection to Evenhand since ${new Date().toLocaleTimeString('en-GB')}. Trying again…`;
+  function reach(one, there) {
+    const trouble = document.getElementById('trouble');
+    if (there) unanswered.delete(one); else unanswered.add(one);
+    if (unanswered.size && trouble.hidden) trouble.textContent = describeTrouble();
+    trouble.hidden = unanswered.size === 0;
+  }
+
+  async function ask(address, how = {}, isWanted = () => true, fail = () => {}) {
+    const one = {};
+    try {
+      while (isWanted()) {
+        try {
+          const answer = await fetch(address, { headers: { accept: 'text/html' }, ...how });
+          return new DOMParser().parseFromString(await answer.text(), 'text/html');
+        } catch {
+          reach(one, false);
+          fail();
+          await new Promise((resolve) => { setTimeout(resolve, RETRY_AFTER); });
+        }
+      }
+      return null;
+    } finally {
+      reach(one, true);
+    }
+  }
+
   // A form with data-swap asks as it is changed, and the part of the page that it names takes the answer's place.
   let asked = 0;
   async function swap(address, name) {
     const number = ++asked;
-    const old = document.getElementById(name);
-    old.setAttribute('aria-busy', 'true');
-    const answer = await fetch(address, { headers: { accept: 'text/html' } });
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    if (number !== asked) return;
+    document.getElementById(name).setAttribute('aria-busy', 'true');
+    const page = await ask(address, {}, () => number === asked);
+    if (!page || number !== asked) return;
     const found = page.getElementById(name);
     if (!found) { location.assign(address); return; }
-    old.replaceWith(found);
+    document.getElementById(name).replaceWith(found);
     history.replaceState(null, '', address);
     setUpPart(found);
   }
 
   // What takes longer is asked for once the page is there.
   async function load(place) {
-    const answer = await fetch(place.dataset.load, { headers: { accept: 'text/html' } });
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const page = await ask(place.dataset.load, {}, () => place.isConnected);
+    if (!page) return;
     const found = page.getElementById(place.id) ?? page.querySelector('main > section');
     place.replaceWith(found);
     setUpPart(found);
@@ -80,20 +108,31 @@
     });
   }
 
-  // Two are compared: a third tick takes the first one away.
+  // Two are compared: a third tick takes the first one away. The bar names what is ticked, and what is not any more.
   function setUpTicks(within) {
     for (const form of all('form[data-pick="2"]', within)) {
       const button = form.querySelector('button.main');
       if (!button) continue;
       const ticked = () => all('input[type="checkbox"]:checked', form);
+      const says = form.querySelector('[data-picked]');
+      const hint = says.textContent;
       let order = ticked();
-      const show = () => { button.disabled = order.length !== 2; };
+      const several = new Set(all('[data-eval]', form).map((one) => one.dataset.eval)).size > 1;
+      const name = (one) => several ? `${one.dataset.eval}, ${one.dataset.name}` : one.dataset.name;
+      const show = (left) => {
+        button.disabled = order.length !== 2;
+        const names = [...order].sort((one, other) => one.value < other.value ? -1 : 1).map(name);
+        const told = names.length === 2 ? `Control: ${names[0]}. Treatment: ${names[1]}.`
+          : names.length ? `Ticked: ${names[0]}. Tick one more.` : hint;
+        says.textContent = left ? `${told} No longer ticked: ${name(left)}.` : told;
+      };
       form.addEventListener('change', (event) => {
         order = [...order.filter((one) => one !== event.target), ...(event.target.checked ? [event.target] : [])];
-        if (order.length > 2) order.shift().checked = false;
-        show();
+        const left = order.length > 2 ? order.shift() : null;
+        if (left) left.checked = false;
+        show(left);
       });
-      show();
+      show(null);
     }
   }
 
@@ -103,7 +142,12 @@
     if (!form) return;
     const text = form.querySelector('textarea');
     let waiting; let number = 0;
-    text.addEventListener('input', () => { clearTimeout(waiting); waiting = setTimeout(check, 400); });
+    text.addEventListener('input', () => {
+      number += 1;  // What was said is about another text.
+      for (const id of [form.dataset.check, 'drawn']) document.getElementById(id).setAttribute('aria-busy', 'true');
+      clearTimeout(waiting);
+      waiting = setTimeout(check, 400);
+    });
     text.addEventListener('scroll', place);
     addEventListener('resize', place);
     form.addEventListener('click', (event) => {
@@ -117,11 +161,26 @@
     async function check() {
       const mine = ++number;
       const body = new URLSearchParams({ text: text.value, action: 'check' });
-      const answer = await fetch(form.getAttribute('action'), { method: 'POST', body });
-      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-      if (mine !== number) return;
+      const isWanted = () => mine === number;
+      const page = await ask(form.getAttribute('action'), { method: 'POST', body }, isWanted, () => {
+        if (isWanted()) refuse('Not checked yet: the service does not answer.');
+      });
+      if (!page || !isWanted()) return;
+      if (!page.getElementById(form.dataset.check)) {
+        refuse(`Not checked: ${page.querySelector('h1')?.textContent ?? 'the service refused it'}.`);
+        return;
+      }
       for (const id of [form.dataset.check, 'drawn']) document.getElementById(id).replaceWith(page.getElementById(id));
       place();
+    }
+
+    // No answer must not leave the last one standing.
+    function refuse(why) {
+      const said = document.createElement('p');
+      said.className = 'notice bad';
+      said.textContent = why;
+      document.getElementById('messages').replaceChildren(said);
+      document.getElementById(form.dataset.check).removeAttribute('aria-busy');
     }
 
     function place() {
@@ -173,7 +232,7 @@
     const trouble = document.getElementById('live-trouble');
     const reach = (there) => {
       if (!there && trouble.hidden) {
-        trouble.textContent = `No connection to Evenhand since ${new Date().toLocaleTimeString('en-GB')}. Trying again…`;
+        trouble.textContent = describeTrouble();
       }
       trouble.hidden = there;
       place.setAttribute('aria-busy', String(!there));
@@ -190,7 +249,7 @@
         const page = new DOMParser().parseFromString(event.data, 'text/html');
         place.replaceChildren(...page.body.childNodes);
       });
-      source.addEventListener('end', () => { source.close(); location.reload(); });
+      source.addEventListener('end', () => { source.close(); location.replace(location.pathname); });  // From its top.
     };
     connect();
   }
@@ -199,7 +258,19 @@
   function setUpFollowing() {
     const note = document.querySelector('[data-follow]');
     if (!note) return;
-    new EventSource(note.dataset.follow).addEventListener('changed', () => { note.hidden = false; });
+    const connect = () => {
+      const source = new EventSource(note.dataset.follow);
+      source.addEventListener('open', () => reach(note, true));
+      source.addEventListener('error', () => {
+        reach(note, false);
+        if (source.readyState === EventSource.CLOSED) setTimeout(connect, RETRY_AFTER);  // Else the browser tries.
+      });
+      source.addEventListener('changed', (event) => {
+        note.hidden = false;
+        if (event.data === 'closed') source.close();  // Nothing more comes.
+      });
+    };
+    connect();
   }
 
   function setUpPart(within) {
