@@ -367,7 +367,8 @@ def _phrase_gate_errors_against_people(gate: GateTrust, errors: DecisionErrors, 
         return f"not known, as no labelled output is one {of}"
     low, high = format_percent(errors.share.low), format_percent(errors.share.high)
     share = format_percent(errors.share.estimate)
-    return f"{errors.wrong} of {errors.n} {of} ({share}, 95% interval {low} to {high})"
+    weighed = " with draws weighed back" if share != format_percent(errors.wrong / errors.n) else ""
+    return f"{errors.wrong} of {errors.n} {of} ({share}{weighed}, 95% interval {low} to {high})"
 
 
 def phrase_trust_next_step(gate: GateTrust, most: float) -> str:

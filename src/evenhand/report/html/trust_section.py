@@ -162,9 +162,19 @@ def build_labelling_progress(found: Any, trust: Mapping[str, Any] | None) -> dic
         "trust_tone": TRUST_LOOKS.get(trust["answer"], NOT_SETTLED)[1] if trust else "",
         "no_trust": found.no_trust,
         "consistency": _describe_consistency_in_report(found.consistency),
+        "few": _describe_missing_labels_in_report(found.widths),
         "width_columns": [_name_more_labels_in_report(more) for more in found.widths],
         "width_rows": _list_width_table_rows(found.widths) if found.labels else [],
     }
+
+
+def _describe_missing_labels_in_report(widths: Mapping[int, Sequence[Any]]) -> str:
+    """How many more samples have to be labelled for any interval; empty where all are there."""
+    lacking = [one for one in widths.get(0, ()) if one.now is None and one.at > one.labelled]
+    if not lacking:
+        return ""
+    one = max(lacking, key=lambda each: each.at - each.labelled)
+    return f"Label {pluralize_count(one.at - one.labelled, 'more sample')}: an interval takes {one.at:,}."
 
 
 def _name_more_labels_in_report(more: int) -> str:
