@@ -58,7 +58,12 @@ def build_comparison_report_page(found: Comparison, moved: Moves) -> dict[str, A
         ],
         "gate_rows": build_report_gate_rows({"decision": decision, "variants": sides}),
         "facts_row": list(_list_comparison_facts(found)),
-        "moved": [_show_moves_in_report(name, several) for name, several in moved.items()],
+        "moved": [
+            _show_moves_in_report(
+                name, several, sum(one["wins"] + one["losses"] for one in comparisons if one["treatment"] == name)
+            )
+            for name, several in moved.items()
+        ],
     }
 
 
@@ -83,14 +88,16 @@ def _list_comparison_facts(found: Comparison) -> Iterator[PageKeyFact]:
     yield PageKeyFact("Samples in both", format_report_count(samples["both"]) or "–", note)
 
 
-def _show_moves_in_report(treatment: str, several: Sequence[Any]) -> SimpleNamespace:
+def _show_moves_in_report(treatment: str, several: Sequence[Any], total: int) -> SimpleNamespace:
     rows = [
         SimpleNamespace(
             id=one.id, before=one.before, after=one.after, change=one.change, why=list(_explain_move_in_report(one))
         )
         for one in several
     ]
-    return SimpleNamespace(treatment=treatment, rows=rows, chart=_draw_move_chart(treatment, several))
+    return SimpleNamespace(
+        treatment=treatment, rows=rows, more=max(0, total - len(rows)), chart=_draw_move_chart(treatment, several)
+    )
 
 
 def _explain_move_in_report(one: Any) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -42,6 +43,7 @@ class PageGateRow:
     name: str
     least: float
     cells: Sequence[PageData | None]
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,9 +110,26 @@ def build_report_gate_rows(head: PageData) -> list[PageGateRow]:
     found = {(name, gate["gate"], gate["min"]): gate for name, gates in by_variant.items() for gate in gates}
     names = [variant["name"] for variant in head["variants"]]
     return [
-        PageGateRow(name=word_gate(gate), least=least, cells=[found.get((name, gate, least)) for name in names])
+        PageGateRow(
+            name=word_gate(gate),
+            least=least,
+            cells=[found.get((name, gate, least)) for name in names],
+            note="default" if _is_default_gate_in_report(head, gate, least) else "",
+        )
         for gate, least in keys
     ]
+
+
+DEFAULT_GATE = 3.5  # Of a layer on 1 to 5; of the rubric layer, where its method has verdicts, what does not fail.
+
+
+def _is_default_gate_in_report(head: PageData, gate: str, least: float) -> bool:
+    """Whether a gate is what a layer is held to unless the eval says otherwise."""
+    if gate not in ("fact", "behavior", "judge"):
+        return False
+    rubrics = (head.get("eval") or {}).get("rubrics") or ()
+    own = {float(Fraction(one["judge_gate"])) for one in rubrics if one.get("judge_gate")} if gate == "judge" else set()
+    return any(abs(least - known) < 1e-9 for known in own or {DEFAULT_GATE})
 
 
 def build_report_judge_columns(judges: Sequence[PageData]) -> list[PageColumn]:
