@@ -149,6 +149,16 @@
       waiting = setTimeout(check, 400);
     });
     text.addEventListener('scroll', place);
+    const gutter = document.createElement('pre');
+    gutter.className = 'gutter';
+    gutter.setAttribute('aria-hidden', 'true');
+    text.before(gutter);
+    const numberLines = () => { gutter.textContent = text.value.split('\n').map((_, at) => at + 1).join('\n'); };
+    const follow = () => { gutter.scrollTop = text.scrollTop; };
+    text.addEventListener('input', numberLines);
+    text.addEventListener('scroll', follow);
+    new ResizeObserver(() => { gutter.style.height = `${text.offsetHeight}px`; follow(); place(); }).observe(text);
+    numberLines();
     addEventListener('resize', place);
     form.addEventListener('click', (event) => {
       const one = event.target.closest('.line-link')?.closest('[data-line]');
@@ -207,11 +217,17 @@
     }
   }
 
-  // j and k go through the rows of a list, Enter opens one, / begins to search.
+  // j and k go through the rows of a list, Enter opens one, / begins to search, ? tells the keys.
   function setUpKeys() {
+    const help = document.getElementById('keys');
+    const open = document.getElementById('keys-open');
+    open.hidden = false;
+    open.addEventListener('click', () => help.showModal());
     document.addEventListener('keydown', (event) => {
+      if (help.open) return;
       if (event.target.closest('input, textarea, select') || event.ctrlKey || event.metaKey || event.altKey) return;
       const search = document.querySelector('input[type="search"]');
+      if (event.key === '?') { event.preventDefault(); help.showModal(); }
       if (event.key === '/' && search) { event.preventDefault(); search.focus(); }
       if (event.key === 'j' || event.key === 'k') step(event.key === 'j' ? 1 : -1);
       if (event.key === '[' || event.key === ']') document.querySelector(`a[rel="${event.key === '[' ? 'prev' : 'next'}"]`)?.click();
