@@ -84,7 +84,7 @@ def test_replies_to_pairs_are_listed_once_each_with_its_order(client: TestClient
     html = client.get(f"/runs/{run}/samples/0").text
     page = read_page(client, f"/runs/{run}/samples/0")
     replies = re.findall(
-        r"prefer_longer <span class=\"quiet\">(\w+) first, then (\w+)</span>.*?saw (.*?) / (.*?)&", html, re.S
+        r"prefer_longer</span> <span class=\"quiet\">(\w+) first, then (\w+)</span>.*?saw (.*?) / (.*?)&", html, re.S
     )
 
     assert "reply 1 of" not in page

@@ -179,9 +179,9 @@ def test_samples_are_shown_by_what_a_run_has(client: TestClient, tmp_path: Path)
         for run in ("20261116-090000-aaaaaa", judged, "20261116-090000-aaaaaa?state=fail")
     )
 
-    assert plain == ["", "gate", "unscored"]
+    assert plain == ["", "unscored"]
     assert verdicts == ["", "gate", "unscored", "flagged", "fail", "borderline", "pass"]
-    assert asked == ["", "gate", "unscored", "fail"]
+    assert asked == ["", "unscored", "fail"]
 
 
 def test_the_manual_names_orders_as_the_page_does() -> None:

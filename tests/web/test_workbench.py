@@ -226,7 +226,7 @@ def test_a_quote_leads_to_its_place_and_differences_are_marked(visitor: Visitor,
     assert seen.page.url.endswith(str(quote.get_attribute("href")))
     assert (marked.text_content() or "").startswith("Sorry about that")
     assert new.locator("mark.differs").count() > 0
-    expect(new.locator("ol.route li").last).to_contain_text("Verdict")
+    expect(new.locator("ol.route li.verdict")).to_contain_text("Verdict")
 
 
 def test_two_ticked_runs_are_compared(visitor: Visitor, stored: StoredRuns) -> None:
