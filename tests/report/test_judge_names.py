@@ -4,7 +4,7 @@ import io
 import re
 
 from evenhand.report.html.page_file import write_html
-from evenhand.report.phrases import name_judges_of_report_briefly, shorten_reported_judges
+from evenhand.report.judge_names import name_judges_of_report_briefly, shorten_reported_judges
 from tests.report.example import head, samples
 
 HOST = "openai-compatible:http://127.0.0.1:8399/v1"

@@ -180,7 +180,7 @@ def test_samples_are_shown_by_what_a_run_has(client: TestClient, tmp_path: Path)
     )
 
     assert plain == ["", "unscored"]
-    assert verdicts == ["", "gate", "unscored", "flagged", "fail", "borderline", "pass"]
+    assert verdicts == ["", "unscored", "flagged", "fail", "borderline", "pass"]
     assert asked == ["", "unscored", "fail"]
 
 

@@ -30,7 +30,7 @@ from evenhand.report.html.page_tables import (
     list_people_scale_table_cells,
 )
 from evenhand.report.html.trust_section import build_trust_section
-from evenhand.report.phrases import (
+from evenhand.report.judge_names import (
     name_judges_of_report_briefly,
     name_reported_judges_briefly,
     shorten_reported_judges,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,7 +19,14 @@ from evenhand.report.result_phrases import (
     describe_reported_cascade,
     describe_reported_people_scale,
 )
-from evenhand.wording import format_dollar_amount, pluralize_count, word_criterion, word_gate, word_layer
+from evenhand.wording import (
+    format_dollar_amount,
+    pluralize_count,
+    read_kept_fraction,
+    word_criterion,
+    word_gate,
+    word_layer,
+)
 
 PageData = Mapping[str, Any]
 
@@ -128,7 +134,11 @@ def _is_default_gate_in_report(head: PageData, gate: str, least: float) -> bool:
     if gate not in ("fact", "behavior", "judge"):
         return False
     rubrics = (head.get("eval") or {}).get("rubrics") or ()
-    own = {float(Fraction(one["judge_gate"])) for one in rubrics if one.get("judge_gate")} if gate == "judge" else set()
+    own = (
+        {float(read_kept_fraction(one["judge_gate"])) for one in rubrics if one.get("judge_gate")}
+        if gate == "judge"
+        else set()
+    )
     return any(abs(least - known) < 1e-9 for known in own or {DEFAULT_GATE})
 
 

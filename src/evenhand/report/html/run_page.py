@@ -49,6 +49,7 @@ from evenhand.report.html.score_charts import (
     split_chart_bar,
 )
 from evenhand.report.html.trust_section import build_trust_section
+from evenhand.report.judge_names import name_judges_of_report_briefly
 from evenhand.report.phrases import (
     IMPORTED_RUN,
     VERDICT_WORDS,
@@ -61,7 +62,6 @@ from evenhand.report.phrases import (
     describe_unpaired_in_report,
     does_reported_verdict_stand,
     list_reported_safety_gates,
-    name_judges_of_report_briefly,
 )
 from evenhand.report.result_phrases import (
     build_report_preference_tables,

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
-from fractions import Fraction
 from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any
@@ -17,12 +16,16 @@ from evenhand.report.html.formats import (
     format_report_count,
     format_report_duration,
     format_report_percent,
-    format_report_scale,
-    format_report_short_number,
     format_report_signed_number,
 )
 from evenhand.report.html.page_file import list_report_yes_no_criteria
-from evenhand.report.phrases import name_reported_judges_briefly, shorten_reported_judges
+from evenhand.report.html.sample_reasons import (
+    LAYER_MEAN_NOTE,
+    describe_expected_answer_in_report,
+    explain_verdict_in_report,
+    find_least_score_in_report,
+)
+from evenhand.report.judge_names import name_reported_judges_briefly, shorten_reported_judges
 from evenhand.wording import (
     MISSING_DASH,
     format_dollar_amount,
@@ -103,7 +106,7 @@ def build_sample_report_page(head: Mapping[str, Any], sample: Mapping[str, Any])
     facts = {**({"cluster": sample["cluster"]} if sample["cluster"] is not None else {}), **(sample["metadata"] or {})}
     return {
         "run": head["run"],
-        "short_judges": shorten_reported_judges(one["name"] for one in head["judges"]),
+        "short_judges": shorten_reported_judges(one["name"] for one in head.get("judges", ())),
         "sample": sample,
         "asked": [(name, value) for name, value in asked if value],
         "facts": [(name, write_report_value(value)) for name, value in facts.items()],
@@ -135,14 +138,7 @@ def _find_report_questions(rubrics: Sequence[dict[str, Any]], tags: Sequence[str
     parts = [part for one in nearest for part in (*one["criteria"], *one.get("statements", ()))]
     asks = {part["id"]: part.get("asks") or "" for part in reversed(parts)}
     scales = {part["id"]: part["ends"] for part in reversed(parts) if part.get("ends")}
-    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), _find_least_score_in_report(nearest), scales)
-
-
-def _find_least_score_in_report(nearest: Sequence[Mapping[str, Any]]) -> float | None:
-    """The least score that does not fail; a rubric keeps it as the gate of its layer, on 1 to 5."""
-    rubric = nearest[0] if nearest else {}
-    gate, ends = rubric.get("judge_gate"), rubric.get("score_scale")
-    return float(ends[0] + (Fraction(gate) - 1) / 4 * Fraction(ends[1] - ends[0])) if gate and ends else None
+    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), find_least_score_in_report(nearest), scales)
 
 
 def _build_repeats_in_report(
@@ -272,29 +268,21 @@ def _group_judgments_in_report(
     for criterion in dict.fromkeys(each["criterion"] for each in several):
         own = [each for each in several if each["criterion"] == criterion]
         unread = next((each for each in own if "unreadable" in (each.get("why_not") or "")), None)
+        id = f"{brought}{criterion}"
+        expected = describe_expected_answer_in_report(criterion, rubric.scales.get(id), yes_no=id in rubric.yes_no)
         yield (
             word_criterion(criterion),
-            rubric.asks.get(f"{brought}{criterion}", ""),
+            rubric.asks.get(id, ""),
             [
                 SimpleNamespace(
                     given=each,
-                    score=_word_score_in_report(each, f"{brought}{criterion}", rubric),
+                    score=_word_score_in_report(each, id, rubric),
                     quotes=[(quote["text"], places.get(quote["start"])) for quote in each["evidence"] or ()],
-                    expected=_describe_expected_answer_in_report(criterion, f"{brought}{criterion}", rubric)
-                    if each is unread
-                    else "",
+                    expected=expected if each is unread else "",
                 )
                 for each in own
             ],
         )
-
-
-def _describe_expected_answer_in_report(criterion: str, id: str, rubric: PageQuestions) -> str:
-    """What was asked for where a reply could not be read; it may hold scores in another shape."""
-    ends = rubric.scales.get(id)
-    on = f" from {format_report_scale(ends)}" if ends else ""
-    answer = "yes or no" if id in rubric.yes_no else f"a score{on}"
-    return f"Expected: JSON with {criterion} under “criteria”, and {answer} in it."
 
 
 def _word_score_in_report(judgment: Mapping[str, Any], id: str, rubric: PageQuestions) -> str:
@@ -331,27 +319,13 @@ def _build_score_path_in_report(one: Result, rubric: PageQuestions) -> Iterator[
             "score", "Score", value=format_figure(card["score"]), says=card.get("grade") or ""
         )
     if one["verdict"]:  # It is read off the score: the composite has no part in it.
-        says = _explain_verdict_in_report(one, rubric)
+        says = explain_verdict_in_report(one, rubric.least)
         yield _make_score_path_stop_in_report(f"verdict {one['verdict']}", "Verdict", value=one["verdict"], says=says)
     for step in one["composite_steps"] or ():
         note = LAYER_MEAN_NOTE if step["step"] == "layer_mean" and " = " in step["why"] else ""
         yield _make_score_path_stop_in_report("step", step["step"].replace("_", " "), step=step, note=note)
     if one["composite"] is not None:
         yield _make_score_path_stop_in_report("score", "Composite", value=format_figure(one["composite"]))
-
-
-LAYER_MEAN_NOTE = "(what each layer came to = the same on 1 to 5)"
-
-
-def _explain_verdict_in_report(one: Result, rubric: PageQuestions) -> str:
-    """Why the verdict is what it is: a gate, or the score against the least that does not fail."""
-    card, least = one["scorecard"] or {}, rubric.least
-    if card.get("gates_failed"):
-        return "a gate failed"
-    if least is None or card.get("score") is None or (one.get("own_rubric") or "").startswith("sample:"):
-        return ""
-    score, limit = format_figure(card["score"], beside=least), format_report_short_number(least)
-    return f"{score} is under {limit}" if card["score"] < least else f"a score under {limit} fails"
 
 
 def _make_score_path_stop_in_report(kind: str, name: str, **more: Any) -> SimpleNamespace:

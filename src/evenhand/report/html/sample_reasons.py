@@ -1,0 +1,36 @@
+"""Why an output has its verdict, and what a reply that could not be read should have been."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evenhand.report.html.formats import format_report_scale, format_report_short_number
+from evenhand.wording import format_figure, read_kept_fraction
+
+LAYER_MEAN_NOTE = "(what each layer came to = the same on 1 to 5)"
+
+
+def explain_verdict_in_report(one: Mapping[str, Any], least: float | None) -> str:
+    """Why the verdict is what it is: a gate, or the score against the least that does not fail."""
+    card = one["scorecard"] or {}
+    if card.get("gates_failed"):
+        return "a gate failed"
+    if least is None or card.get("score") is None or (one.get("own_rubric") or "").startswith("sample:"):
+        return ""
+    score, limit = format_figure(card["score"], beside=least), format_report_short_number(least)
+    return f"{score} is under {limit}" if one["verdict"] == "fail" else f"a score under {limit} fails"
+
+
+def find_least_score_in_report(nearest: Sequence[Mapping[str, Any]]) -> float | None:
+    """The least score that does not fail; a rubric keeps it as the gate of its layer, on 1 to 5."""
+    rubric = nearest[0] if nearest else {}
+    gate, ends = rubric.get("judge_gate"), rubric.get("score_scale")
+    return float(ends[0] + float((read_kept_fraction(gate) - 1) / 4) * (ends[1] - ends[0])) if gate and ends else None
+
+
+def describe_expected_answer_in_report(criterion: str, ends: Sequence[float] | None, *, yes_no: bool) -> str:
+    """What was asked for where a reply could not be read; it may hold scores in another shape."""
+    on = f" from {format_report_scale(ends)}" if ends else ""
+    answer = "yes or no" if yes_no else f"a score{on}"
+    return f"Expected: JSON with {criterion} under “criteria”, and {answer} in it."
