@@ -60,6 +60,7 @@ _VARYING = re.compile(
     r"(?P<id>\b\d{8}-\d{6}-[0-9a-f]{6}\b)|"
     r"(?P<moment>\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
     r"(?:\+00:00|(?!\d|[:.]\d|Z|[+-]\d\d:\d\d)))|"
+    r"(?P<told>\b\d{1,2} [A-Z][a-z]{2} 20\d\d, \d\d:\d\d UTC\b(?!\+))|"  # As pages write a moment of the clock.
     r"(?P<port>\b127\.0\.0\.1:\d+)|"
     r"(?P<seconds>(?:(?<=\"median\": )|(?<=\"p95\": ))(?:0\.\d{4,}|\d[\d.]*e-\d+)|"
     r"(?<=seconds\": )\d[\d.e-]*|(?<=seconds\":)\d[\d.e-]*|(?<=\" time=\")\d[\d.]*|"
@@ -112,6 +113,8 @@ class Folder:
         if found["moment"]:
             zone = "+00:00" if text.endswith("+00:00") else ""
             return "2026-11-16T09:00:00.000000"[: len(text) - len(zone)].replace("T", text[10]) + zone
+        if found["told"]:
+            return "16 Nov 2026, 09:00 UTC"
         if found["port"]:
             return "127.0.0.1:PORT"
         return "0.0" if found["seconds"] else f"{float(text):.12g}"
