@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise
 from types import SimpleNamespace
@@ -18,12 +18,12 @@ from evenhand.report.html.formats import (
     format_report_percent,
     format_report_signed_number,
 )
-from evenhand.report.html.page_file import list_report_yes_no_criteria
 from evenhand.report.html.sample_reasons import (
     LAYER_MEAN_NOTE,
+    PageQuestions,
     describe_expected_answer_in_report,
     explain_verdict_in_report,
-    find_least_score_in_report,
+    find_report_questions,
 )
 from evenhand.report.judge_names import name_reported_judges_briefly, shorten_reported_judges
 from evenhand.wording import (
@@ -100,7 +100,7 @@ SAMPLE_FILTERS: dict[str, Callable[..., Any]] = {
 def build_sample_report_page(head: Mapping[str, Any], sample: Mapping[str, Any]) -> dict[str, Any]:
     """All that the template of a sample is given."""
     roles = {one["name"]: one["role"] for one in head["variants"]}
-    rubric = _find_report_questions(head["eval"]["rubrics"], sample["tags"])
+    rubric = find_report_questions(head["eval"]["rubrics"], sample["tags"])
     asked = [("Input", sample["messages"] or sample["input"]), ("Reference", sample["reference"])]
     asked += [("Context", sample["context"])]
     facts = {**({"cluster": sample["cluster"]} if sample["cluster"] is not None else {}), **(sample["metadata"] or {})}
@@ -112,33 +112,6 @@ def build_sample_report_page(head: Mapping[str, Any], sample: Mapping[str, Any])
         "facts": [(name, write_report_value(value)) for name, value in facts.items()],
         "repeats": list(_build_repeats_in_report(sample["results"], roles, rubric)),
     }
-
-
-@dataclass(frozen=True, slots=True)
-class PageQuestions:
-    """What criteria ask, by id, which are answered by yes or no, on what scales, and from which score on it passes."""
-
-    asks: Mapping[str, str]
-    yes_no: Sequence[str]
-    least: float | None = None  # The least score that does not fail, where the method gives verdicts.
-    scales: Mapping[str, Sequence[float]] = field(default_factory=dict)
-
-    def word_value(self, id: str, value: float | None) -> str:
-        """What a criterion came to."""
-        if value in (0, 1) and (isinstance(value, bool) or id in self.yes_no):
-            return "yes" if value else "no"
-        return format_figure(value)
-
-
-def _find_report_questions(rubrics: Sequence[dict[str, Any]], tags: Sequence[str]) -> PageQuestions:
-    """The questions of a sample: where rubrics are for tags, those of its own tags come before those for all."""
-    nearest = sorted(
-        rubrics, key=lambda one: 0 if {*one.get("tags", ())} & {*tags} else 1 if not one.get("tags") else 2
-    )
-    parts = [part for one in nearest for part in (*one["criteria"], *one.get("statements", ()))]
-    asks = {part["id"]: part.get("asks") or "" for part in reversed(parts)}
-    scales = {part["id"]: part["ends"] for part in reversed(parts) if part.get("ends")}
-    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), find_least_score_in_report(nearest), scales)
 
 
 def _build_repeats_in_report(

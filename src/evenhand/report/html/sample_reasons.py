@@ -1,12 +1,42 @@
-"""Why an output has its verdict, and what a reply that could not be read should have been."""
+"""What a sample was asked, why an output has its verdict, and what a reply that could not be read should have been."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from evenhand.report.html.formats import format_report_scale, format_report_short_number
+from evenhand.report.html.page_file import list_report_yes_no_criteria
 from evenhand.wording import format_figure, read_kept_fraction
+
+
+@dataclass(frozen=True, slots=True)
+class PageQuestions:
+    """What criteria ask, by id, which are answered by yes or no, on what scales, and from which score on it passes."""
+
+    asks: Mapping[str, str]
+    yes_no: Sequence[str]
+    least: float | None = None  # The least score that does not fail, where the method gives verdicts.
+    scales: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def word_value(self, id: str, value: float | None) -> str:
+        """What a criterion came to."""
+        if value in (0, 1) and (isinstance(value, bool) or id in self.yes_no):
+            return "yes" if value else "no"
+        return format_figure(value)
+
+
+def find_report_questions(rubrics: Sequence[dict[str, Any]], tags: Sequence[str]) -> PageQuestions:
+    """The questions of a sample: where rubrics are for tags, those of its own tags come before those for all."""
+    nearest = sorted(
+        rubrics, key=lambda one: 0 if {*one.get("tags", ())} & {*tags} else 1 if not one.get("tags") else 2
+    )
+    parts = [part for one in nearest for part in (*one["criteria"], *one.get("statements", ()))]
+    asks = {part["id"]: part.get("asks") or "" for part in reversed(parts)}
+    scales = {part["id"]: part["ends"] for part in reversed(parts) if part.get("ends")}
+    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), find_least_score_in_report(nearest), scales)
+
 
 LAYER_MEAN_NOTE = "(what each layer came to = the same on 1 to 5)"
 
