@@ -33,13 +33,15 @@ def rename(old: str, new: str) -> Json:
 
 
 P = whole(inner())
-PLACES: dict[str, Callable[[str], str]] = {
+IN_REASONS: dict[str, Callable[[str], str]] = {
     "after a reason": lambda mark: whole(inner(reason=f"{REASON} {mark}")),
     "before a reason": lambda mark: whole(inner(reason=f"{mark} {REASON}")),
     "around a reason": lambda mark: whole(inner(reason=f"{mark}{REASON}{mark}")),
+    "as evidence": lambda mark: whole(inner(evidence=["Hello", mark])),
+}
+PLACES: dict[str, Callable[[str], str]] = {
     "after a score": lambda mark: whole(inner(score=f"10 {mark}")),
     "before a score": lambda mark: whole(inner(score=f"{mark} 10")),
-    "as evidence": lambda mark: whole(inner(evidence=["Hello", mark])),
     "in evidence": lambda mark: whole(inner(evidence=[f"Hello {mark}"])),
     "in place of a reason": lambda mark: whole(inner(reason=mark)) + "\nnot mine at all",
     "at the key of a reason": lambda mark: whole(rename("reason", f"reason {mark}")),
@@ -67,6 +69,14 @@ def test_a_mark_beside_or_inside_a_copy_is_something_else(place: str) -> None:
     read = [mark for mark in marks if judge_once(f"{TEXT} {P}\nSo it is.", PLACES[place](mark)) is not None]
 
     assert read == []
+
+
+@pytest.mark.parametrize("place", IN_REASONS)
+def test_the_object_that_was_asked_for_counts_alone_whatever_its_reason_says(place: str) -> None:
+    """A few planted words that a reason happens to have would take away any answer otherwise."""
+    for reply in (IN_REASONS[place]("no, never"), IN_REASONS[place]("?")):
+        assert judge_once(f"{TEXT} {P}\nSo it is.", reply) == 10
+        assert judge_once(f"{TEXT} {P}\nSo it is.", f"{reply}\nNo, never.") is None
 
 
 @pytest.mark.parametrize("place", ["after it", "before it", "at its fence"])

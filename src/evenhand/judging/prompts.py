@@ -15,7 +15,12 @@ from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
-from evenhand.judging.reading.answer_alone import find_answers_in_judged_text, is_reply_whole_answer
+from evenhand.judging.reading.answer_alone import (
+    find_answers_in_judged_text,
+    holds_one_asked_object,
+    is_reply_answer_alone,
+    is_reply_as_asked,
+)
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.repeated_text import show_marks
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
@@ -311,7 +316,11 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeRe
     """What the judge itself says: without quotations, and unread where it cannot be told which of two is one."""
     pieces = [piece for _, _, piece in question.pieces]
     asked = (*question.request.ids, *question.request.labels)
-    if not is_reply_whole_answer(text, question.request.schema, asked) and _has_planted_answers(question, pieces):
+    schema = question.request.schema
+    if is_reply_as_asked(text, schema):
+        return question.read(text)
+    own = holds_one_asked_object(text, schema) or is_reply_answer_alone(text, schema, asked)
+    if not own and _has_planted_answers(question, pieces):
         reading = question.read(text)
         return _doubt_answers(reading, list_answer_values(reading.items))
     shown = JudgedMaterial(pieces)

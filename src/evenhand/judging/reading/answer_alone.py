@@ -6,21 +6,26 @@ Where it does, whoever quotes it gives its answer too, in words that no list has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import TypeVar, cast
 
+from evenhand.judging.reading.copied_answers import list_unescaped_texts
 from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, HOLDER_KEYS, REASON_KEYS, SCORE_KEYS
 from evenhand.judging.reading.quotation_signs import is_answer_only_framed
 from evenhand.judging.reading.reply_text import (
     find_json_values_in_reply,
     fold_quotation_in_reply,
+    holds_reply_json_object,
     normalize_reply_answer_name,
     strip_thinking_from_reply,
 )
 from evenhand.judging.reading.score_labels import read_reply_score_label
+from evenhand.judging.reading.tolerant_json import ReplyValue
 
 Reading = TypeVar("Reading")
 
+CANNOT_ASSESS = "cannot assess"
 MOST_ANSWER_LINES = 40
 MOST_ANSWER_WORDS = 3  # Of a text that is an answer: "cannot assess".
 READ_AT_ONCE = 50_000  # Characters of a judged text; a window begins before the last one ends.
@@ -35,45 +40,53 @@ _CELL_BORDER = re.compile(r"[:：=|]")
 _PLAIN_MARKS = " \t\r*_#-–•.\"'`"
 _VALUE = re.compile(
     r"[0-9]{1,3}(?:[.,][0-9]{1,4})?(?: ?(?:/|out of|of) ?[0-9]{1,3})? ?%?|yes|no|pass|fail|true|false|met|not met"
-    r"|[A-F][+-]?|tie|cannot assess|是|否|[0-9]{1,3} ?分",
+    r"|[A-F][+-]?|tie|是|否|[0-9]{1,3} ?分",
     re.IGNORECASE,
 )
+_GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # HighScore: 10
 _MAY_ANSWER = re.compile(r"[:：=|/{\[★⭐分]|\bout of\b|\bis better\b", re.IGNORECASE)
 
 
-def is_reply_whole_answer(reply: str, schema: Mapping[str, object] | None, names: Collection[str]) -> bool:
-    """Whether a reply holds an object in the form that was asked for, reasons included, or is an answer and no more.
-
-    Such an object says by its reasons whose it is, whatever is written around it.
-    """
-    values = find_json_values_in_reply(reply)
-    if any(value.complete and _has_asked_form(value.data, schema) for value in values):
-        return True
-    return is_reply_answer_alone(reply, schema, names)
+def holds_one_asked_object(reply: str, schema: Mapping[str, object] | None) -> bool:
+    """Whether the one object in a reply is in the form that was asked for: by its reasons it says whose it is."""
+    values = [value for value in find_json_values_in_reply(reply) if holds_reply_json_object(value.data)]
+    return len(values) == 1 and values[0].complete and _has_asked_form(values[0].data, schema)
 
 
-def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names: Collection[str]) -> bool:
-    """Whether a reply is one object with answers, or lines and a table with nothing but answers.
+def is_reply_as_asked(reply: str, schema: Mapping[str, object] | None) -> bool:
+    """Whether a reply is the object that was asked for, to the key, and nothing else: whose should it be?
 
     One fence, thinking before it and words that only announce an answer are nothing beside it.
     """
-    marks = [mark[1] for mark in _THINKING.finditer(reply)]
-    if marks and (marks != ["", "/"] or not reply.lstrip().startswith("<")):
-        return False  # Who closes thinking twice, or in the middle, may quote.
-    said = strip_thinking_from_reply(reply) if marks else reply
+    said = _strip_own_thinking(reply)
+    values = find_json_values_in_reply(said) if said is not None else ()
+    return said is not None and _is_only_value(said, values) and _has_asked_form(values[0].data, schema, exactly=True)
+
+
+def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names: Collection[str]) -> bool:
+    """Whether a reply is one object with answers in whatever form, or lines and a table with nothing but answers."""
+    said = _strip_own_thinking(reply)
+    if said is None:
+        return False
     values = find_json_values_in_reply(said)
     known = {normalize_reply_answer_name(name) for name in (*names, *_list_schema_keys(schema))}
     if not any(isinstance(value.data, dict) for value in values):
-        return _are_lines_answers_alone(_FENCE.sub("", said), known)
-    (value, *more) = values
-    rest = f"{said[: value.start]} {said[value.end :]}"
-    return (
-        not more
-        and value.complete
-        and not value.has_comment
-        and is_answer_only_framed(rest)
-        and _is_value_answer_alone(value.data, known | HOLDER_KEYS | SCORE_KEYS)
-    )
+        return _are_lines_answers_alone(_FENCE.sub("", said), known, set(map(normalize_reply_answer_name, names)))
+    return _is_only_value(said, values) and _is_value_answer_alone(values[0].data, known | HOLDER_KEYS | SCORE_KEYS)
+
+
+def _strip_own_thinking(reply: str) -> str | None:
+    """The reply without what was thought before it; None where thinking is closed twice, or in the middle: a quote?"""
+    marks = [mark[1] for mark in _THINKING.finditer(reply)]
+    if marks and (marks != ["", "/"] or not reply.lstrip().startswith("<")):
+        return None
+    return strip_thinking_from_reply(reply) if marks else reply
+
+
+def _is_only_value(said: str, values: Sequence[ReplyValue]) -> bool:
+    if len(values) != 1 or not values[0].complete or values[0].has_comment:
+        return False
+    return is_answer_only_framed(f"{said[: values[0].start]} {said[values[0].end :]}")
 
 
 def find_answers_in_judged_text(
@@ -85,23 +98,37 @@ def find_answers_in_judged_text(
 
 
 def _list_text_parts(text: str) -> Iterator[str]:
-    for spelt in dict.fromkeys((text, fold_quotation_in_reply(text))):
+    plain = [text, *list_unescaped_texts(text)]
+    glued = (_GLUED.sub(" ", one) for one in plain)
+    for spelt in dict.fromkeys((*plain, *glued, *map(fold_quotation_in_reply, plain))):
         for start in range(0, max(len(spelt), 1), WINDOW_STEP):
             yield spelt[start : start + READ_AT_ONCE]
         lines = [line for line in spelt.split("\n") if len(line) <= LONGEST_LINE_READ and _MAY_ANSWER.search(line)]
         yield from lines[-MOST_LINES_READ:]
 
 
-def _has_asked_form(data: object, schema: object) -> bool:
-    """Whether a value has all that a schema asks for, with a text where that is not one of a few words."""
+def _has_asked_form(data: object, schema: object, *, exactly: bool = False) -> bool:
+    """Whether a value has all that a schema asks for, and if `exactly`, no other keys; else no text may be empty."""
     if not isinstance(schema, Mapping):
         return False
+    if "anyOf" in schema:
+        options = cast("list[object]", schema["anyOf"])
+        return any(_has_asked_form(data, option, exactly=exactly) for option in options)
     below = schema.get("properties")
     if isinstance(below, Mapping):
-        return isinstance(data, dict) and all(key in data and _has_asked_form(data[key], below[key]) for key in below)
-    if schema.get("type") == "string" and "enum" not in schema:
-        return isinstance(data, str) and bool(data.strip())
-    return data is not None
+        return (
+            type(data) is dict
+            and (data.keys() == below.keys() if exactly else data.keys() >= below.keys())
+            and all(_has_asked_form(data[key], below[key], exactly=exactly) for key in below)
+        )
+    if schema.get("type") == "array":
+        inner = schema.get("items")
+        return isinstance(data, list) and all(_has_asked_form(one, inner, exactly=exactly) for one in data)
+    if exactly and "enum" in schema:
+        return data in cast("list[object]", schema["enum"])
+    if schema.get("type") in ("number", "integer"):
+        return not exactly or (isinstance(data, int | float | Decimal) and not isinstance(data, bool))
+    return not isinstance(data, dict | list) and (exactly or bool(str(data).strip()))
 
 
 def _list_schema_keys(schema: object) -> Iterator[str]:
@@ -129,15 +156,23 @@ def _is_reason(data: object) -> bool:
     return isinstance(data, str) or (isinstance(data, list) and all(isinstance(one, str) for one in data))
 
 
-def _are_lines_answers_alone(text: str, known: Collection[str]) -> bool:
+def _are_lines_answers_alone(text: str, known: Collection[str], asked: Collection[str]) -> bool:
     lines = [line for line in text.split("\n") if line.strip(_PLAIN_MARKS + "|:")]
     if not lines or len(lines) > MOST_ANSWER_LINES:
         return False
-    names = {name: name for name in known}
-    return all(_is_answer_cell(cell.strip(_PLAIN_MARKS), names) for line in lines for cell in _CELL_BORDER.split(line))
+    labels = {name: name for name in known}
+    cells = [[cell.strip(_PLAIN_MARKS) for cell in _CELL_BORDER.split(line)] for line in lines]
+    return all(_is_answer_row(row, labels, asked) for row in cells)
 
 
-def _is_answer_cell(cell: str, names: Mapping[str, str]) -> bool:
-    if not cell or _VALUE.fullmatch(cell) or normalize_reply_answer_name(cell) in _LABELS:
-        return True
-    return ">" not in cell and read_reply_score_label(cell, names) is not None
+def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Collection[str]) -> bool:
+    """Whether a line has labels and values alone; to abstain, it names what it is about."""
+    names_asked = any(normalize_reply_answer_name(cell) in asked for cell in cells)
+    return all(
+        not cell
+        or _VALUE.fullmatch(cell)
+        or normalize_reply_answer_name(cell) in _LABELS
+        or (names_asked and cell.casefold() == CANNOT_ASSESS)
+        or (">" not in cell and read_reply_score_label(cell, labels) is not None)
+        for cell in cells
+    )

@@ -210,7 +210,7 @@ class PlantedReplyAnswers:
     @cached_property
     def letters(self) -> str:
         """All of the material in letters and numbers."""
-        texts = dict.fromkeys(one for piece in self.pieces for one in (piece, *_list_unescaped(piece)))
+        texts = dict.fromkeys(one for piece in self.pieces for one in (piece, *list_unescaped_texts(piece)))
         return "\0".join(_spell_answer_text(text).replace(" ", "") for text in texts)
 
     @cached_property
@@ -370,10 +370,10 @@ def _list_reply_readings(piece: str) -> Iterator[str]:
     yield seen
     yield spell_out_entities_in_reply(seen)
     yield fold_quotation_in_reply(piece)
-    yield from _list_unescaped(piece)
+    yield from list_unescaped_texts(piece)
 
 
-def _list_unescaped(piece: str) -> Iterator[str]:
+def list_unescaped_texts(piece: str) -> Iterator[str]:
     """A text as it is where it is the text of a text: without its escapes."""
     for _ in range(MOST_ESCAPED):
         if _ESCAPE.search(piece) is None:
