@@ -44,6 +44,7 @@ _VALUE = re.compile(
     re.IGNORECASE,
 )
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # HighScore: 10
+_JSON_SIGNS = re.compile(r"[{}\[\]\"]")  # Around a text in which a table stands.
 _MAY_ANSWER = re.compile(r"[:：=|/{\[★⭐分]|\bout of\b|\bis better\b", re.IGNORECASE)
 
 
@@ -99,8 +100,8 @@ def find_answers_in_judged_text(
 
 def _list_text_parts(text: str) -> Iterator[str]:
     plain = [text, *list_unescaped_texts(text)]
-    glued = (_GLUED.sub(" ", one) for one in plain)
-    for spelt in dict.fromkeys((*plain, *glued, *map(fold_quotation_in_reply, plain))):
+    apart = (_JSON_SIGNS.sub(" ", _GLUED.sub(" ", one)) for one in plain)
+    for spelt in dict.fromkeys((*plain, *apart, *map(fold_quotation_in_reply, plain))):
         for start in range(0, max(len(spelt), 1), WINDOW_STEP):
             yield spelt[start : start + READ_AT_ONCE]
         lines = [line for line in spelt.split("\n") if len(line) <= LONGEST_LINE_READ and _MAY_ANSWER.search(line)]
