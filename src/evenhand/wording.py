@@ -34,7 +34,7 @@ def spell_exact_fraction(value: Fraction | None) -> str | None:
 
 
 _DAMAGED = "the store is damaged, or a run was imported that nobody made"
-_KEPT_FRACTION = re.compile(r"-?[0-9]{1,4000}(?:\.[0-9]{1,40}|/[1-9][0-9]{0,3999})?")
+_KEPT_FRACTION = re.compile(r"-?[0-9]{1,4000}(?:(?:\.[0-9]{1,40})?(?:e-[0-9]{1,3})?|/[1-9][0-9]{0,3999})")
 
 
 def read_kept_fraction(kept: str | float) -> Fraction:

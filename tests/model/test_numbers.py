@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.errors import StoreError
 from evenhand.model.scale import to_exact_fraction
 from evenhand.wording import (
     format_dollar_amount,
@@ -21,6 +22,7 @@ from evenhand.wording import (
     format_percent_tenths,
     format_score,
     format_signed,
+    read_kept_fraction,
     round_number_beside_limits,
     round_number_half_away,
 )
@@ -205,3 +207,13 @@ def test_shown_numbers_round_half_away_from_zero() -> None:
 def test_every_number_on_screen_is_rounded_half_away_from_zero(shown: str, expected: str) -> None:
     """Times, p-values, shares and money too: Python's own format rounds 914.5 down and 915.5 up."""
     assert shown == expected
+
+
+def test_a_kept_number_may_be_small_and_not_large() -> None:
+    """A judge's score of 0.00007 is kept as 7e-05; a large exponent would fill the memory."""
+    assert read_kept_fraction("7e-05") == Fraction(7, 100_000)
+    assert read_kept_fraction("-1.25e-06") == Fraction(-5, 4_000_000)
+    with pytest.raises(StoreError):
+        read_kept_fraction("1e999999999")
+    with pytest.raises(StoreError):
+        read_kept_fraction("1e-999999999")
