@@ -199,7 +199,7 @@ def describe_judges_shared_by_variants(facts: CompareFacts) -> tuple[str, ...]:
         return ()
     samples = format_plural(shared.samples, "sample")
     apart = f"In {samples}, {facts.treatment} and {facts.control} were scored by different judges"
-    if shared.difference is None:
+    if shared.difference is None or not shared.judges:  # None can be held together on scales of several rubrics.
         return (f"{apart}, and too few samples have a judge that scored both.",)
     found = treatment_difference_text(shared.difference)
     return (f"{apart}; by the judges that scored both ({join_names(shared.judges)}) the difference is {found}.",)
