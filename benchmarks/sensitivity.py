@@ -11,6 +11,7 @@ from evenhand import load_rubric
 from evenhand.compare.sensitivity import measure_sensitivity as sensitivity
 from evenhand.runs.columns import RunTable
 from evenhand.runs.run_record import RunEvalRecord, run_rubric_snapshot_json
+from evenhand.scoring.panel_pooling import round_half_away
 from evenhand.scoring.scores import to_scoring_fingerprint_data
 
 SAMPLES = DRAWS = 10_000
@@ -41,6 +42,7 @@ def _run(method: str) -> tuple[RunTable, dict[str, object]]:
     sample, variant = (one.ravel() for one in np.indices((SAMPLES, 2)))
     criteria = {id: np.clip(rng.integers(2, 21, len(sample)) / 2 + 0.1 * variant, 1, 10) for id in rubric.leaves}
     score = np.sum([float(rubric.leaves[id].weight) * column for id, column in criteria.items()], axis=0)
+    score = round_half_away(score, 2) if method == "judge-skill" else score
     if method == "council":
         score = np.minimum(score, np.where(criteria["accuracy"] < 5, 4, np.where(criteria["accuracy"] < 7, 7, 10)))
     frame = RunEvalRecord(

@@ -47,7 +47,8 @@ def test_over_all_weights_the_share_of_wins_is_the_length_that_wins(lead: float,
     (ranking,) = looked_at(two_criteria(lead, deficit), rubric(TWO)).rankings
 
     assert ranking.anywhere.wins["new"] == pytest.approx(share, abs=4 * math.sqrt(0.25 / 4_000))
-    assert ranking.anywhere.same_winner == ranking.anywhere.wins["new"]
+    # Scores are rounded to 0.01: by weights that nearly level them they are level, and share the first place.
+    assert ranking.anywhere.same_winner == pytest.approx(ranking.anywhere.wins["new"], abs=0.005)
 
 
 def test_near_weights_stray_as_far_as_the_spread_says() -> None:

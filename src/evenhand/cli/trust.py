@@ -276,7 +276,7 @@ def _format_cli_weight_lines(one: SensitivityData) -> list[str]:
         stays = format_percent(one["share_with_noise"])
         lines.append(f"If the samples vary too, {first} stays first in {stays} of the draws.")
     if not one["exact"]:
-        lines.append("Ceilings and penalties were recomputed; flags, bonuses and caps were kept.")
+        lines.append("Every judge's answers were scored and joined anew under each weighting.")
     return [*lines, *([one["note"]] if one["note"] else [])]
 
 

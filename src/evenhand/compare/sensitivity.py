@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -18,20 +18,18 @@ from evenhand.compare.sensitivity_result import (
     conclude_from_weight_sensitivity,
 )
 from evenhand.compare.weighted_scores import (
+    LEVEL_TOLERANCE,
     ComparedWeightedScores,
     Floats,
-    compared_first_places_under_weights,
     compared_means_and_wins_under_weights,
     compared_means_under_weights,
-    compared_order_signs_under_weights,
-    draw_compare_weights_near,
-    draw_sensitivity_weights,
     variant_lead_errors_under_weights,
     weigh_compared_criteria,
     weigh_compared_layers,
 )
 from evenhand.errors import Fault, InputError
 from evenhand.runs.columns import RunTable
+from evenhand.runs.stored_judgments import RunRubric
 from evenhand.stats.differences import difference_of, unit_differences
 
 MOST_WEIGHT_DRAWS = 1_000_000
@@ -43,6 +41,7 @@ def measure_sensitivity(
     rubrics: Mapping[str, Any],
     *,
     tags: Sequence[str] = (),
+    asked: Mapping[str, RunRubric] | None = None,
     draws: int = 10_000,
     seed: int = 0,
     spread: float = 0.2,
@@ -50,12 +49,14 @@ def measure_sensitivity(
     """Rank the variants of a run under random weights, without each criterion, layer and judge.
 
     `rubrics` are the run's, by tag, as it keeps them; where there are several, `tags` says by sample which of them it
-    was scored under. `spread` is how far near weights vary: each weight w has a standard deviation of
-    spread · √(w(1 − w)).
+    was scored under. `asked` says who judged by each. `spread` is how far near weights vary: each weight w has a
+    standard deviation of spread · √(w(1 − w)).
     """
     _check_variants_for_sensitivity(table, draws, spread)
     weighed = [
-        one for one in (weigh_compared_criteria(table, rubrics, tags), weigh_compared_layers(table)) if one is not None
+        one
+        for one in (weigh_compared_criteria(table, rubrics, tags, asked), weigh_compared_layers(table))
+        if one is not None
     ]
     if not weighed:
         what = "the run has one criterion and one layer at most: there are no weights to change"
@@ -108,7 +109,7 @@ def compare_variants_under_weights(
     near, won = compared_means_and_wins_under_weights(weighed, drawn)
     far = compared_means_under_weights(weighed, draw_sensitivity_weights(len(weighed.parts), draws, rng))
     # How far the first is ahead of the second in every part, and in what is no matter of weights.
-    gaps: Floats = weighed.shares @ (weighed.values[:, lead[0]] - weighed.values[:, lead[1]])
+    gaps = _average_compared_gaps(weighed, lead)
     rest = float(weighed.shares @ (weighed.rest[:, lead[0]] - weighed.rest[:, lead[1]]))
     parts = tuple(_measure_part_of_compared_lead(weighed, place, gaps, rest) for place in range(len(weighed.parts)))
     stays, turned = _measure_compared_lead_sureness(weighed, drawn[:MOST_NOISE_DRAWS], near[:MOST_NOISE_DRAWS], lead)
@@ -127,7 +128,7 @@ def compare_variants_under_weights(
         won=(float(own_wins[0, lead[0]]), float(low), float(high)),
         flip=find_smallest_weights_levelling_comparison(weighed.weights, gaps, rest)
         if weighed.linear
-        else _find_nearest_verdict_flip(weighed, drawn, near, lead),
+        else _find_nearest_verdict_flip(weighed, drawn, near, lead, gaps),
         gap=difference_of(ahead.means, sizes=ahead.sizes, rng=np.random.default_rng(seed))
         if len(ahead.means) > 1
         else None,
@@ -138,6 +139,13 @@ def compare_variants_under_weights(
         linear=weighed.linear,
         note=weighed.note,
     )
+
+
+def _average_compared_gaps(weighed: ComparedWeightedScores, lead: tuple[int, int]) -> Floats:
+    """Over the rows of which a part is known: an output may have a score for the whole alone."""
+    ahead = weighed.values[:, lead[0]] - weighed.values[:, lead[1]]
+    shares = weighed.shares[:, None] * ~np.isnan(ahead)
+    return np.asarray(np.nansum(shares * ahead, axis=0) / np.maximum(shares.sum(axis=0), 1e-300))
 
 
 def compare_variants_without_each_judge(table: RunTable) -> dict[str, tuple[str, ...]]:
@@ -207,13 +215,24 @@ def _measure_compared_lead_sureness(
 
 
 def _find_nearest_verdict_flip(
-    weighed: ComparedWeightedScores, drawn: Floats, near: Floats, lead: tuple[int, int]
+    weighed: ComparedWeightedScores, drawn: Floats, near: Floats, lead: tuple[int, int], gaps: Floats
 ) -> WeightFlip | None:
-    """The nearest of the drawn weights under which the second is not behind."""
+    """The nearest weights under which the second is not behind, of those drawn and of those a little beyond a solution.
+
+    The solution is that of a plain weighting, which limits may bend; so it is tried as all others are.
+    """
+    own = weighed.weights
+    ahead = np.subtract(*compared_means_under_weights(weighed, own[None])[0, list(lead)])
+    solved = find_smallest_weights_levelling_comparison(own, gaps, float(ahead - own @ gaps))
+    if solved is not None:
+        tried = own + np.array([[1.0], [1.01], [1.05], [1.2]]) * (np.array(solved.weights) - own)
+        tried = tried[(tried >= 0).all(axis=1)]
+        drawn = np.concatenate([drawn, tried])
+        near = np.concatenate([near, compared_means_under_weights(weighed, tried)])
     flipped = near[:, lead[0]] <= near[:, lead[1]]
     if not flipped.any():
         return None
-    distances = np.abs(drawn - weighed.weights).sum(axis=1)
+    distances = np.abs(drawn - own).sum(axis=1)
     place = int(np.argmin(np.where(flipped, distances, np.inf)))
     return WeightFlip(distance=float(distances[place]), weights=tuple(map(float, drawn[place])), exact=False)
 
@@ -270,49 +289,25 @@ def find_weight_levelling_comparison(weights: Floats, gaps: Floats, part: int, r
     return min(max(found, 0.0), 1.0) if -_TIE_TOLERANCE <= found <= 1 + _TIE_TOLERANCE else None
 
 
-MAP_CELLS = 24  # Along a side.
+def draw_compare_weights_near(weights: Floats, spread: float, draws: int, rng: np.random.Generator) -> Floats:
+    """Weightings near these: Dirichlet, each weight w with a standard deviation of spread · √(w(1 − w))."""
+    return rng.dirichlet(np.maximum(weights, 1e-9) * (1 / spread**2 - 1), size=draws)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightMap:
-    """Who wins under which weights of two criteria; the others share the rest as they do now.
-
-    `cells` are places (column, row) with the winner's number.
-    """
-
-    across: str
-    up: str
-    variants: tuple[str, ...]
-    side: int
-    cells: tuple[tuple[int, int, int], ...]
-    shares: Mapping[str, float]  # Of the map, by winner.
-    others: tuple[str, ...]
+def draw_sensitivity_weights(parts: int, draws: int, rng: np.random.Generator) -> Floats:
+    """Weightings of every kind, all equally likely."""
+    return rng.dirichlet(np.ones(parts), size=draws)
 
 
-def map_variant_wins_over_weights(weighed: ComparedWeightedScores, across: str = "", up: str = "") -> WeightMap:
-    """Over which weights of two criteria, the heaviest unless they are named, each variant wins."""
-    heaviest = sorted(range(len(weighed.parts)), key=lambda at: -weighed.weights[at])
-    x = weighed.parts.index(across) if across in weighed.parts else heaviest[0]
-    y = weighed.parts.index(up) if up in weighed.parts and weighed.parts.index(up) != x else -1
-    y = y if y >= 0 else next(at for at in heaviest if at != x)
-    rest = [at for at in range(len(weighed.parts)) if at not in (x, y)]
-    places = [(i, j) for i in range(MAP_CELLS) for j in range(MAP_CELLS) if i + j < MAP_CELLS]
-    weights = np.zeros((len(places), len(weighed.parts)))
-    middle = (np.array(places) + 0.5) / MAP_CELLS
-    weights[:, x], weights[:, y] = middle[:, 0], middle[:, 1]
-    left = np.maximum(0.0, 1 - middle.sum(axis=1))
-    if rest:
-        own = weighed.weights[rest]
-        weights[:, rest] = left[:, None] * own / own.sum()
-    weights /= weights.sum(axis=1, keepdims=True)
-    winners = compared_means_under_weights(weighed, weights).argmax(axis=1)
-    counts = np.bincount(winners, minlength=len(weighed.variants)) / len(winners)
-    return WeightMap(
-        across=weighed.parts[x],
-        up=weighed.parts[y],
-        variants=weighed.variants,
-        side=MAP_CELLS,
-        cells=tuple((i, j, int(winner)) for (i, j), winner in zip(places, winners, strict=True)),
-        shares={name: float(counts[at]) for at, name in enumerate(weighed.variants)},
-        others=tuple(weighed.parts[at] for at in rest),
-    )
+def compared_order_signs_under_weights(means: Floats, span: float) -> Floats:
+    """Of each two variants, in order, which is ahead: 1, 0 or −1 per weighting."""
+    pairs = list(combinations(range(means.shape[1]), 2))
+    gaps = np.stack([means[:, one] - means[:, other] for one, other in pairs], axis=1)
+    return np.where(np.abs(gaps) <= LEVEL_TOLERANCE * span, 0.0, np.sign(gaps))
+
+
+def compared_first_places_under_weights(means: Floats, span: float) -> Floats:
+    """Each variant's share of the first place under each weighting: 1, or less where it is shared."""
+    first = means >= means.max(axis=1, keepdims=True) - LEVEL_TOLERANCE * span
+    shared: Floats = first / first.sum(axis=1, keepdims=True)
+    return shared

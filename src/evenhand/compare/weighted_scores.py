@@ -4,20 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evenhand.compare.judged_columns import collect_judged_columns, list_run_judges
+from evenhand.compare.panel_weights import PanelUnderWeights
 from evenhand.evals.eval_scoring import SAMPLE_RUBRIC_PREFIX, name_sample_rubric_criterion
+from evenhand.model.method import Round
+from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import RunTable
+from evenhand.runs.stored_judgments import RunRubric, restore_run_rubric
+from evenhand.scoring.panel_columns import score_panel_columns
+from evenhand.scoring.panel_pooling import multiply_weightings, round_half_away
 from evenhand.stats.arrays import CountedPer
 from evenhand.wording import read_kept_fraction
 
 RubricData = Mapping[str, Any]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+# Scores that are rounded one by one. Where there are more, there are so many outputs that it moves means by 0.0001.
+_MOST_ROUNDED = 20_000_000
 _REST_TOLERANCE = 1e-9  # Sums of binary fractions end beside each other.
 
 
@@ -27,8 +35,8 @@ class ComparedWeightedScores:
 
     `values` holds rows × variants × parts, each part on the common span. A row is a sample and repeat that every
     variant has whole: rows of one `sample` are its repeats, rows of one `cluster` are not independent, and `per` says
-    what counts once. Under other weights a score is
-    `min(values · weights, ceiling) · factor + rest`: what is no matter of weights stays as it was.
+    what counts once. Under other weights a score is `values · weights`, rounded, `+ rest`; or where there is a `panel`,
+    what that makes of each judge's answers. What is no matter of weights stays as it was.
     """
 
     of: str
@@ -39,22 +47,27 @@ class ComparedWeightedScores:
     sample: Integers
     cluster: Integers
     per: CountedPer
-    ceiling: Floats
-    factor: Floats
     rest: Floats
     left_out: int
     span: float
     note: str = ""
+    panel: PanelUnderWeights | None = None
+    decimals: int | None = None  # To which the sum is rounded.
+    answers: PanelUnderWeights | None = None  # Behind criteria, also where no panel is needed.
+    linear: bool = True  # Whether a score is the weighted sum and nothing else, before it is rounded.
 
-    @property
-    def linear(self) -> bool:
-        """Whether a score is the weighted sum and nothing else."""
-        return bool(np.isinf(self.ceiling).all() and (self.factor == 1).all())
+    def needs_no_score(self, weightings: int) -> bool:
+        """Whether sums over all rows are enough: nothing bends a score, and rounding each would change no mean."""
+        rounded = self.decimals is not None and weightings * self.rest.size <= _MOST_ROUNDED
+        return self.panel is None and not rounded
 
     @property
     def scores(self) -> Floats:
         """The scores under the weights as they are: rows × variants."""
-        return np.minimum(self.values @ self.weights, self.ceiling) * self.factor + self.rest
+        found = np.empty(self.rest.shape)
+        for _, at, scores in iterate_compared_scores(self, self.weights[None]):
+            found[at] = scores[:, 0].T
+        return found
 
     @property
     def shares(self) -> Floats:
@@ -65,11 +78,15 @@ class ComparedWeightedScores:
 
 
 def weigh_compared_criteria(
-    table: RunTable, rubrics: Mapping[str, RubricData], tags: Sequence[str] = ()
+    table: RunTable,
+    rubrics: Mapping[str, RubricData],
+    tags: Sequence[str] = (),
+    asked: Mapping[str, RunRubric] | None = None,
 ) -> ComparedWeightedScores | None:
     """The criteria of the rubric that most outputs were scored by; None where it has fewer than two.
 
     `tags` holds, by sample, the tag that chose its rubric: rubrics may share ids of criteria. Without, there is one.
+    `asked` says who judged by each rubric; without, all whose answers are there, each with the same weight.
     """
     judged = {tag: _collect_compared_criterion_weights(rubric) for tag, rubric in rubrics.items()}
     under = {tag: _find_rows_under_rubric(table, tag, tags) for tag in rubrics}
@@ -85,34 +102,68 @@ def weigh_compared_criteria(
     if not kept:
         return None
     tag = max(kept, key=lambda one: np.all([~np.isnan(column) for column in columns[one].values()], axis=0).sum())
-    leaves, rubric = {name: judged[tag][name] for name in kept[tag]}, rubrics[tag]
-    rows, held = find_common_compared_rows(table, [*columns[tag].values(), table.score], under=under[tag])
-    # This is said, since samples under other rubrics count in no figure.
-    note = f"Only samples under the rubric {rubric['name']!r} are looked at." if len(rubrics) > 1 else ""
-    raw = np.stack([columns[tag][name][rows] for name in leaves], axis=-1)
+    leaves, rubric = {name: judged[tag][name] for name in kept[tag]}, restore_run_rubric(rubrics[tag])
+    own = collect_judged_columns(table, rubric, (asked or {}).get(tag) or list_run_judges(table, rubric, tag))
+    told = score_panel_columns(rubric, own.reviews, own.unsafe).score
+    rows, held = find_common_compared_rows(table, [np.where(under[tag], told, np.nan), table.score], under=under[tag])
     weights = np.array([abs(leaf.weight) for leaf in leaves.values()])
-    values = np.stack([leaf.scale_scores(raw[..., place]) for place, leaf in enumerate(leaves.values())], axis=-1)
-    factor, ceiling = _limits_of_compared_scores(rubric, list(leaves), raw)
-    scale = rubric["method"]["scale"]
+    panel = PanelUnderWeights(
+        rubric=rubric, parts=tuple(leaves), judged=own, lines=rows, rest=np.zeros(rows.shape, dtype=np.float64)
+    )
     made = ComparedWeightedScores(
         of="criteria",
         parts=tuple(leaves),
         weights=weights / weights.sum(),
         variants=table.variants,
-        values=values,
+        values=np.stack([leaf.scale_scores(columns[tag][name][rows]) for name, leaf in leaves.items()], axis=-1),
         sample=table.sample[rows[:, 0]],
         cluster=table.cluster[rows[:, 0]],
         per=table.frame.composite.per,
-        ceiling=ceiling,
-        factor=factor,
-        rest=np.zeros(values.shape[:2]),
+        rest=panel.rest,
         left_out=held,
-        span=float(read_kept_fraction(scale["max"]) - read_kept_fraction(scale["min"])),
-        note=note,
+        span=float(rubric.method.scale.max - rubric.method.scale.min),
+        # This is said, since samples under other rubrics count in no figure.
+        note=f"Only samples under the rubric {rubric.name!r} are looked at." if len(rubrics) > 1 else "",
+        panel=panel,
     )
-    # What the method did beyond (flags, bonuses, caps, how a panel was joined) is kept as it was.
+    # What the answers do not tell of a score is kept as it was.
     rest = table.score[rows] - made.scores
-    return replace(made, rest=np.where(np.abs(rest) <= _REST_TOLERANCE * made.span, 0.0, rest))
+    rest = np.where(np.abs(rest) <= _REST_TOLERANCE * made.span, 0.0, rest)
+    panel = replace(panel, rest=rest)
+    return _straighten_compared_scores(replace(made, rest=rest, panel=panel, answers=panel))
+
+
+def weigh_compared_criteria_by(
+    weighed: ComparedWeightedScores, rubric: Rubric, shares: Mapping[str, float]
+) -> ComparedWeightedScores:
+    """The same answers by a rubric with other numbers; `shares` are what its leaves weigh in the whole."""
+    assert weighed.answers is not None
+    weights = np.array([shares[id] for id in weighed.parts])
+    panel = replace(weighed.answers, rubric=rubric)
+    made = replace(weighed, panel=panel, weights=weights / weights.sum(), linear=True, decimals=None)
+    return _straighten_compared_scores(made)
+
+
+def _straighten_compared_scores(weighed: ComparedWeightedScores) -> ComparedWeightedScores:
+    """Without the panel where scores are sums by weight and nothing else: then means need no score of any output."""
+    panel = weighed.panel
+    assert panel is not None
+    straight = panel.find_straight_scores()
+    if straight is None:
+        return replace(weighed, linear=False)
+    if not panel.works_alike:
+        # The sum of positive points is the same for all: a lead turns where that of the points met does, unless points
+        # that are taken off leave an output below nothing.
+        off = np.array([(panel.rubric.leaves[id].points or 0) < 0 for id in panel.parts])
+        taken = np.nan_to_num(weighed.values[..., off]).any()
+        return replace(weighed, linear=not weighed.rest.any() and not taken)
+    scale, moved = panel.rubric.method.scale, straight + weighed.rest[..., None]
+    if weighed.rest.any() and (moved.min() < float(scale.min) or moved.max() > float(scale.max)):
+        return replace(weighed, linear=False)
+    last = panel.rubric.method.steps[-1]
+    if panel.rounds and panel.rounds != [last]:
+        return replace(weighed, values=straight)
+    return replace(weighed, values=straight, panel=None, decimals=last.decimals if isinstance(last, Round) else None)
 
 
 def weigh_compared_layers(table: RunTable) -> ComparedWeightedScores | None:
@@ -134,8 +185,6 @@ def weigh_compared_layers(table: RunTable) -> ComparedWeightedScores | None:
         sample=table.sample[rows[:, 0]],
         cluster=table.cluster[rows[:, 0]],
         per=table.frame.composite.per,
-        ceiling=np.full(flat, np.inf),
-        factor=np.ones(flat),
         rest=np.zeros(flat),
         left_out=held,
         span=4.0,
@@ -216,92 +265,77 @@ def find_common_compared_rows(
     return lines[kept], len(np.unique(of_line)) - len(np.unique(of_line[kept]))
 
 
-def _limits_of_compared_scores(rubric: RubricData, names: Sequence[str], raw: Floats) -> tuple[Floats, Floats]:
-    """What ceilings and shortfalls do to each row: they ask about criteria, never about weights."""
-    factor, ceiling = np.ones(raw.shape[:2]), np.full(raw.shape[:2], np.inf)
-    fixed = [one["id"] for one in rubric["criteria"] if one.get("fixed")]
-    for step in rubric["method"]["steps"]:
-        if "criterion" in step and step["criterion"] in names:
-            low = raw[..., names.index(step["criterion"])] < float(read_kept_fraction(step["below"]))
-            ceiling = np.where(low, np.minimum(ceiling, float(read_kept_fraction(step["at"]))), ceiling)
-        elif set(step) == {"below"}:
-            below = float(read_kept_fraction(step["below"]))
-            for name in set(fixed) & set(names):
-                factor *= np.minimum(raw[..., names.index(name)] / below, 1)
-    return factor, ceiling
-
-
+_WEIGHTINGS_OF_ERRORS = 100  # Of which the scores of all rows are held at once.
 _SCORES_PER_BLOCK = 1 << 16  # Scores that are held at once: half a megabyte, which stays in the cache.
-# Beyond, the product is spread over threads, which on a busy machine wait for each other fifty times as long.
-_LARGEST_PRODUCT = 1 << 18
 # Scores this near, measured by their scale, are level: sums of binary fractions end beside each other.
-_LEVEL_TOLERANCE = 1e-9
-
-
-def draw_compare_weights_near(weights: Floats, spread: float, draws: int, rng: np.random.Generator) -> Floats:
-    """Weightings near these: Dirichlet, each weight w with a standard deviation of spread · √(w(1 − w))."""
-    return rng.dirichlet(np.maximum(weights, 1e-9) * (1 / spread**2 - 1), size=draws)
-
-
-def draw_sensitivity_weights(parts: int, draws: int, rng: np.random.Generator) -> Floats:
-    """Weightings of every kind, all equally likely."""
-    return rng.dirichlet(np.ones(parts), size=draws)
+LEVEL_TOLERANCE = 1e-9
 
 
 def compared_means_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
     """The mean score of every variant under each weighting: weightings × variants."""
-    if weighed.linear:
-        every = weighed.shares
-        return weights @ np.tensordot(every, weighed.values, axes=1).T + every @ weighed.rest
-    shares = _row_shares_in_compared_means(weighed)
-    columns = [_ComparedVariantScores(weighed, variant) for variant in range(len(weighed.variants))]
-    means = np.empty((len(weights), len(columns)))
-    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
-        for variant, column in enumerate(columns):
-            means[block, variant] = _compared_mean_under_weights(column.scores_under_weights(weights[block]), shares)
+    shares = weighed.shares
+    alike = _find_even_share(shares)
+    if weighed.needs_no_score(len(weights)):
+        return weights @ np.tensordot(shares, weighed.values, axes=1).T + shares @ weighed.rest
+    means = np.zeros((len(weights), len(weighed.variants)))
+    for block, at, scores in iterate_compared_scores(weighed, weights):
+        means[block] += _add_up_by_share(scores, shares[at], alike)
     return means
 
 
 def compared_means_and_wins_under_weights(weighed: ComparedWeightedScores, weights: Floats) -> tuple[Floats, Floats]:
     """The means, and the share of samples that every variant wins under each weighting; a tie is shared out."""
-    if len(weighed.variants) == 2 and weighed.linear:
+    if len(weighed.variants) == 2 and weighed.needs_no_score(len(weights)):
         return compared_means_under_weights(weighed, weights), _wins_between_variants_by_difference(weighed, weights)
-    shares, near = _row_shares_in_compared_means(weighed), _LEVEL_TOLERANCE * weighed.span
-    columns = [_ComparedVariantScores(weighed, variant) for variant in range(len(weighed.variants))]
-    means, won = np.empty((len(weights), len(columns))), np.empty((len(weights), len(columns)))
-    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
-        scores = [column.scores_under_weights(weights[block]) for column in columns]
-        for variant, one in enumerate(scores):
-            means[block, variant] = _compared_mean_under_weights(one, shares)
-        won[block] = _compared_shares_of_sample_wins(scores, shares, near)
+    shares, near = weighed.shares, LEVEL_TOLERANCE * weighed.span
+    alike = _find_even_share(shares)
+    means = np.zeros((len(weights), len(weighed.variants)))
+    won = np.zeros(means.shape)
+    for block, at, scores in iterate_compared_scores(weighed, weights):
+        means[block] += _add_up_by_share(scores, shares[at], alike)
+        won[block] += _compared_shares_of_sample_wins(scores, shares[at], alike, near)
     return means, won
+
+
+def iterate_compared_scores(weighed: ComparedWeightedScores, weights: Floats) -> Iterator[tuple[slice, slice, Floats]]:
+    """Scores by blocks: which weightings, which rows, and variants × weightings × rows."""
+    if weighed.panel is not None:
+        yield from weighed.panel.iterate_scores(weights)
+        return
+    parts = [np.ascontiguousarray(weighed.values[:, variant].T) for variant in range(len(weighed.variants))]
+    every, moved = slice(0, len(weighed.values)), bool(weighed.rest.any())
+    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
+        scores = np.stack([multiply_weightings(weights[block], own) for own in parts])
+        if weighed.decimals is not None:
+            scores = round_half_away(scores, weighed.decimals)
+        yield block, every, scores + weighed.rest.T[:, None] if moved else scores
 
 
 def _wins_between_variants_by_difference(weighed: ComparedWeightedScores, weights: Floats) -> Floats:
     """Of two variants that nothing bends: one product of their differences is enough."""
-    shares, near = _row_shares_in_compared_means(weighed), _LEVEL_TOLERANCE * weighed.span
+    shares, near = weighed.shares, LEVEL_TOLERANCE * weighed.span
+    alike = _find_even_share(shares)
     parts = np.ascontiguousarray((weighed.values[:, 0] - weighed.values[:, 1]).T)
     rest = weighed.rest[:, 0] - weighed.rest[:, 1]
     won = np.empty((len(weights), 2))
     for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
-        ahead = _multiply_compared_weights(weights[block], parts)
+        ahead = multiply_weightings(weights[block], parts)
         ahead += rest
-        won[block] = _wins_between_compared_variants(ahead, shares, near)
+        won[block] = _wins_between_compared_variants(ahead, shares, alike, near)
     return won
 
 
-def _compared_shares_of_sample_wins(scores: list[Floats], shares: Floats | None, near: float) -> Floats:
+def _compared_shares_of_sample_wins(scores: Floats, shares: Floats, alike: float | None, near: float) -> Floats:
     if len(scores) == 2:
-        return _wins_between_compared_variants(scores[0] - scores[1], shares, near)
-    best = np.maximum.reduce(scores) - near
-    first = [one >= best for one in scores]
-    count = np.sum(first, axis=0)
-    return np.stack([_compared_mean_under_weights(one / count, shares) for one in first], axis=1)
+        return _wins_between_compared_variants(scores[0] - scores[1], shares, alike, near)
+    first = scores >= scores.max(axis=0) - near
+    return _add_up_by_share(first / first.sum(axis=0), shares, alike)
 
 
-def _wins_between_compared_variants(ahead: Floats, shares: Floats | None, near: float) -> Floats:
-    lead = _share_of_compared_rows(ahead > near, shares) - _share_of_compared_rows(ahead < -near, shares)
-    return np.stack([(1 + lead) / 2, (1 - lead) / 2], axis=1)
+def _wins_between_compared_variants(ahead: Floats, shares: Floats, alike: float | None, near: float) -> Floats:
+    above, below = (_share_of_compared_rows(one, shares, alike) for one in (ahead > near, ahead < -near))
+    level = shares.sum() - above - below
+    return np.stack([above + level / 2, below + level / 2], axis=1)
 
 
 def variant_lead_errors_under_weights(
@@ -313,7 +347,7 @@ def variant_lead_errors_under_weights(
     n = len(counts)
     if n < 2:
         return np.zeros(len(weights))
-    if weighed.linear:
+    if weighed.needs_no_score(len(weights)):
         gaps = np.column_stack([one[:, lead[0]] - one[:, lead[1]] for one in (weighed.values, weighed.rest)])
         sums = np.stack([np.bincount(unit, weights=shares * column) for column in gaps.T], axis=1)
         apart = sums - counts[:, None] * sums.sum(axis=0)
@@ -321,50 +355,17 @@ def variant_lead_errors_under_weights(
         squares = np.einsum("ij,jk,ik->i", whole, apart.T @ apart, whole)
         straight: Floats = np.sqrt(np.maximum(squares, 0.0) * n / (n - 1))
         return straight
-    first, second = (_ComparedVariantScores(weighed, variant) for variant in lead)
     errors = np.empty(len(weights))
-    for block in _split_sensitivity_draws(len(weights), len(weighed.values)):
-        ahead = first.scores_under_weights(weights[block]) - second.scores_under_weights(weights[block])
-        each = np.stack([np.bincount(unit, weights=shares * row) for row in ahead])
+    for start in range(0, len(weights), _WEIGHTINGS_OF_ERRORS):
+        block = slice(start, start + _WEIGHTINGS_OF_ERRORS)
+        ahead = np.empty((len(weights[block]), len(shares)))
+        for some, at, scores in iterate_compared_scores(weighed, weights[block]):
+            ahead[some, at] = scores[lead[0]] - scores[lead[1]]
+        ahead *= shares
+        each = np.stack([np.bincount(unit, weights=row) for row in ahead])
         each -= counts * each.sum(axis=1, keepdims=True)
         errors[block] = np.sqrt((each**2).sum(axis=1) * n / (n - 1))
     return errors
-
-
-def compared_order_signs_under_weights(means: Floats, span: float) -> Floats:
-    """Of each two variants, in order, which is ahead: 1, 0 or −1 per weighting."""
-    pairs = list(combinations(range(means.shape[1]), 2))
-    gaps = np.stack([means[:, one] - means[:, other] for one, other in pairs], axis=1)
-    return np.where(np.abs(gaps) <= _LEVEL_TOLERANCE * span, 0.0, np.sign(gaps))
-
-
-def compared_first_places_under_weights(means: Floats, span: float) -> Floats:
-    """Each variant's share of the first place under each weighting: 1, or less where it is shared."""
-    first = means >= means.max(axis=1, keepdims=True) - _LEVEL_TOLERANCE * span
-    shared: Floats = first / first.sum(axis=1, keepdims=True)
-    return shared
-
-
-class _ComparedVariantScores:
-    """The rows of one variant, laid out for products; what changes nothing is not done."""
-
-    def __init__(self, weighed: ComparedWeightedScores, variant: int) -> None:
-        self._parts = np.ascontiguousarray(weighed.values[:, variant].T)
-        ceiling, factor, rest = (one[:, variant] for one in (weighed.ceiling, weighed.factor, weighed.rest))
-        self._ceiling = None if np.isinf(ceiling).all() else ceiling
-        self._factor = None if (factor == 1).all() else factor
-        self._rest = rest if rest.any() else None
-
-    def scores_under_weights(self, weights: Floats) -> Floats:
-        """Weightings × rows."""
-        scores = _multiply_compared_weights(weights, self._parts)
-        if self._ceiling is not None:
-            np.minimum(scores, self._ceiling, out=scores)
-        if self._factor is not None:
-            scores *= self._factor
-        if self._rest is not None:
-            scores += self._rest
-        return scores
 
 
 def _split_sensitivity_draws(draws: int, rows: int) -> Iterator[slice]:
@@ -372,27 +373,20 @@ def _split_sensitivity_draws(draws: int, rows: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, draws, step))
 
 
-def _multiply_compared_weights(weights: Floats, parts: Floats) -> Floats:
-    made = np.empty((len(weights), parts.shape[1]))
-    step = max(1, _LARGEST_PRODUCT // (len(weights) * len(parts)))
-    for start in range(0, parts.shape[1], step):
-        np.matmul(weights, parts[:, start : start + step], out=made[:, start : start + step])
-    return made
+def _find_even_share(shares: Floats) -> float | None:
+    """What every row counts, where all count the same, as where each sample is scored once."""
+    return float(shares[0]) if shares.min() == shares.max() else None
 
 
-def _row_shares_in_compared_means(weighed: ComparedWeightedScores) -> Floats | None:
-    """What each row counts; None where all count the same, as where each sample is scored once."""
-    shares = weighed.shares
-    return None if shares.min() == shares.max() else shares
-
-
-def _compared_mean_under_weights(scores: Floats, shares: Floats | None) -> Floats:
-    mean: Floats = scores.mean(axis=1) if shares is None else np.einsum("ij,j->i", scores, shares)
-    return mean
-
-
-def _share_of_compared_rows(held: NDArray[np.bool_], shares: Floats | None) -> Floats:
-    if shares is None:  # Counting is ten times as fast as adding up.
-        counted: Floats = np.count_nonzero(held, axis=1) / held.shape[1]
+def _share_of_compared_rows(held: NDArray[np.bool_], shares: Floats, alike: float | None) -> Floats:
+    if alike is not None:  # Counting is ten times as fast as adding up.
+        counted: Floats = np.count_nonzero(held, axis=1) * alike
         return counted
-    return _compared_mean_under_weights(held.astype(np.float64), shares)
+    return np.asarray(np.einsum("kr,r->k", held.astype(np.float64), shares))
+
+
+def _add_up_by_share(scores: Floats, shares: Floats, alike: float | None) -> Floats:
+    """Variants × weightings × rows to weightings × variants; no product, which would be spread over threads."""
+    if alike is not None:
+        return np.asarray(scores.sum(axis=-1).T * alike)
+    return np.asarray(np.einsum("vkr,r->kv", scores, shares))

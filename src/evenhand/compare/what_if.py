@@ -6,7 +6,7 @@ what the two rubrics make of the same answers, so that nothing changed is what i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,34 +15,20 @@ from numpy.typing import NDArray
 
 from evenhand.compare.cascade import find_judge_layer_share
 from evenhand.compare.facts import JUDGE_LAYER
+from evenhand.compare.judged_columns import JudgedColumns, collect_judged_columns
 from evenhand.compare.paired_rows import LAYER_SPAN
 from evenhand.compare.weighted_scores import find_common_compared_rows
 from evenhand.errors import Fault, InputError
 from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import RunTable
-from evenhand.runs.stored_judgments import STATEMENT_GROUPS, RunRubric
-from evenhand.scoring.panel_columns import (
-    DECIDED_VERDICTS,
-    Booleans,
-    Floats,
-    ReviewColumns,
-    decide_panel_columns,
-    score_panel_columns,
-)
+from evenhand.runs.stored_judgments import RunRubric
+from evenhand.scoring.panel_columns import DECIDED_VERDICTS, decide_panel_columns, score_panel_columns
+from evenhand.scoring.panel_pooling import Floats
 from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.differences import difference_of, unit_differences
 
-PANEL = "panel"  # Who stands for judges whose answers were not kept.
 _SAME = 1e-9
 MOST_FLIPS = 12
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgedColumns:
-    """The reviews of a run, one per judge, and where a guard found an output unsafe."""
-
-    reviews: tuple[ReviewColumns, ...]
-    unsafe: Booleans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +209,7 @@ def rank_variants_by_mean(table: RunTable, values: Floats) -> RankedMeans:
         means[at] = float(np.average(units.means, weights=units.sizes))
     if not len(lines) or not known:
         return RankedMeans(means=tuple(means), order=(), lead=None, samples=0, left_out=every)
-    order = sorted(known, key=lambda at: (-(means[at] or 0.0), at))
+    order = sorted(known, key=lambda at: (-round(means[at] or 0.0, 9), at))  # As on the map: a hair is no lead.
     samples = _count_distinct(table.sample[lines[:, known[0]]])
     lead = _measure_lead(table, values, lines[:, order[:2]]) if len(order) > 1 else None
     return RankedMeans(means=tuple(means), order=tuple(order), lead=lead, samples=samples, left_out=every - samples)
@@ -292,50 +278,3 @@ def _measure_lead(table: RunTable, values: Floats, pairs: NDArray[np.int64]) -> 
         return None
     found = difference_of(units.means, sizes=units.sizes, rng=np.random.default_rng(table.frame.seed))
     return found.estimate, found.low, found.high
-
-
-def collect_judged_columns(table: RunTable, rubric: Rubric, asked: RunRubric) -> JudgedColumns:
-    """What judges were asked and answered, as far as the rubric looks at it.
-
-    A run that came without judgments has what its panel came to on each criterion in their place.
-    """
-    nobody = np.full(len(table.score), np.nan)
-    leaves = [id for id in rubric.leaves if id in table.criteria]
-    unsafe = table.marks.get("unsafe", nobody) == 1
-    if not any((judge, id) in table.judgments for judge in asked.judges for id in leaves):
-        pooled = ReviewColumns(judge=PANEL, scores={id: table.criteria[id] for id in leaves})
-        return JudgedColumns(reviews=(pooled,), unsafe=unsafe)
-    reviews = []
-    for judge, weight in asked.judges.items():
-        statements = list(_read_statement_columns(table, rubric, asked, judge))
-        by_judge = table.authors.get(judge)
-        whole = table.reviews.get(judge, table.score if len(asked.judges) == 1 else None)
-        reviews.append(
-            ReviewColumns(
-                judge=judge,
-                weight=weight,
-                scores={id: table.judgments.get((judge, id), nobody) for id in leaves},
-                found={
-                    group: {id: column == 1 for of, id, column in statements if of == group}
-                    for group in STATEMENT_GROUPS
-                },
-                unanswered=np.any([column == -1 for _, _, column in statements], axis=0) if statements else None,
-                # Only a score for the whole is there where no criterion was answered.
-                holistic=whole if rubric.method.holistic else None,
-                votes=None if by_judge is None or rubric.method.panel.self_votes else by_judge != 1,
-            )
-        )
-    return JudgedColumns(reviews=tuple(reviews), unsafe=unsafe)
-
-
-def _read_statement_columns(
-    table: RunTable, rubric: Rubric, asked: RunRubric, judge: str
-) -> Iterator[tuple[str, str, Floats]]:
-    """The answers of a judge on the red flags and bonuses of the rubric, by group and id."""
-    for group in STATEMENT_GROUPS:
-        for one in getattr(rubric, group):
-            if one.id in asked.statements[group]:
-                groups = [name for name, ids in asked.statements.items() if one.id in ids]
-                column = table.statements.get((judge, one.id, groups.index(group)))
-                if column is not None:
-                    yield group, one.id, column

@@ -10,8 +10,12 @@ from fractions import Fraction
 from threading import Lock
 from typing import Any
 
-from evenhand.compare.sensitivity import WeightMap, map_variant_wins_over_weights
-from evenhand.compare.weighted_scores import ComparedWeightedScores, weigh_compared_criteria
+from evenhand.compare.weight_map import WeightMap, choose_map_axes, map_variant_wins_over_weights
+from evenhand.compare.weighted_scores import (
+    ComparedWeightedScores,
+    weigh_compared_criteria,
+    weigh_compared_criteria_by,
+)
 from evenhand.compare.what_if import WhatIf, WhatIfColumns, compare_what_if, prepare_what_if_comparison
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import PAIRWISE
@@ -31,6 +35,7 @@ from evenhand.store.store import Store
 from evenhand.workflows.rubric import save_user_rubric_text, save_user_rubric_texts
 from evenhand.workflows.stores import with_opened_user_store
 
+MAPS_KEPT = 32  # Of each run: a map does not change while only the weights of its axes do.
 RUNS_KEPT = 3  # In memory: the columns of a hundred thousand outputs take some ten megabytes each.
 MOST_CHANGED = 10**6  # No number of a rubric is larger.
 LEAST_WEIGHT = 0.01
@@ -46,6 +51,7 @@ class PreparedRun:
     name: str
     weighed: ComparedWeightedScores | None
     positions: list[int]  # Of its samples in the store.
+    maps: dict[tuple[Any, ...], WeightMap] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -107,7 +113,7 @@ def _load_run_for_what_if(store: Store, row: Row) -> PreparedRun:
     asked = find_run_rubric_for_tag(setup, tag)
     table = load_run_columns(store, row["id"])
     rubric = restore_run_rubric(kept)
-    weighed = weigh_compared_criteria(table, rubrics) if len(table.variants) > 1 else None
+    weighed = weigh_compared_criteria(table, rubrics, asked={tag: asked}) if len(table.variants) > 1 else None
     positions = store.rows.list_positions(row["id"])
     return PreparedRun(prepare_what_if_comparison(table, rubric, asked), row["name"], weighed, positions)
 
@@ -170,14 +176,30 @@ def save_what_if_rubric_file(
 
 
 @with_opened_user_store
-def map_weights_of_stored_run(store: Store, run: str, across: str = "", up: str = "") -> WeightMap | str:
-    """Over which weights of two criteria each variant wins; where there is no map, why."""
-    weighed = PREPARED_RUNS.find_prepared_run(store, store.find_run(run)).weighed
+def map_weights_of_stored_run(
+    store: Store, run: str, across: str = "", up: str = "", changed: Mapping[str, str] | None = None
+) -> WeightMap | str:
+    """Over which weights of two criteria each variant wins, all other numbers as changed; where there is no map, why.
+
+    The axes are the heaviest criteria as stored, so that they stay while weights are moved.
+    """
+    prepared = PREPARED_RUNS.find_prepared_run(store, store.find_run(run))
+    weighed = prepared.weighed
     if weighed is None:
         return "It takes two variants and two criteria with weights to map."
     if not len(weighed.values):
         return "No sample has a score of every variant: there is nothing to map."
-    return map_variant_wins_over_weights(weighed, across, up)
+    x, y = (weighed.parts[at] for at in choose_map_axes(weighed, across, up))
+    rubric = change_rubric_by_controls(prepared.columns.rubric, changed or {})
+    shares = list_leaf_shares(rubric)
+    rest = [share for id, share in shares.items() if id not in (x, y)]
+    key = (x, y, rubric.method.steps, *(round(share / sum(rest), 9) for share in rest))
+    found = prepared.maps.get(key)
+    if found is None:
+        prepared.maps = dict(list(prepared.maps.items())[-MAPS_KEPT:])
+        found = map_variant_wins_over_weights(weigh_compared_criteria_by(weighed, rubric, shares), x, y)
+        prepared.maps[key] = found
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
