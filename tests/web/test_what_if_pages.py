@@ -20,7 +20,7 @@ from evenhand.files.rubric_writing import write_method_yaml, write_rubric_yaml
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.single_judge import Cascade, JudgeOptions
 from evenhand.models.requests import Reply, Request
-from evenhand.report.html.rubric_page import build_what_if_report_page
+from evenhand.report.html.rubric_page import build_what_if_report_page, draw_weight_map
 from evenhand.report.html.run_page import build_run_report_page
 from evenhand.runs.columns import load_run_columns
 from evenhand.runs.stored_judgments import restore_run_rubric
@@ -42,6 +42,7 @@ from evenhand.workflows.what_if import (
 )
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, build_help_desk
+from tests.workflows.test_what_if_rescored import COUNCIL, build_case
 
 OWN = {"sec-fetch-site": "same-origin"}
 RUBRIC: dict[str, Any] = {
@@ -365,3 +366,20 @@ def test_another_sites_page_saves_nothing(client: TestClient, tmp_path: Path, mo
 
     assert (foreign.status_code, outside.status_code) == (403, 409)
     assert not list(tmp_path.glob("*.yaml"))
+
+
+def test_the_map_follows_moved_ceilings(visitor: Visitor, stored: StoredRuns) -> None:
+    """Without a word from the page, it would show the map of another rubric than the headline above it."""
+    run = run_sync(build_case(COUNCIL, 3), options=RunOptions(place=stored.place)).id
+    with Store.open(stored.place, {}) as store:
+        maps = [map_weights_of_stored_run(store, run, changed=one) for one in ({}, {"at-2": "0"})]
+    before, after = (draw_weight_map(one).says for one in maps)
+    opened = visitor.open(f"/runs/{run}/what-if")
+    drawn = opened.page.locator("#weight-map svg")
+    expect(drawn).to_have_attribute("aria-label", before)
+    opened.page.focus("#control-at-2")
+    opened.page.keyboard.press("Home")
+    expect(drawn).to_have_attribute("aria-label", after)
+
+    assert before != after
+    assert opened.troubles == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
@@ -138,8 +139,12 @@ def get_what_if_page(request: Request, id: str, _: OperatorViewer) -> Response:
 
 @router.get("/runs/{id}/what-if/map")
 def get_weight_map(request: Request, id: str, _: OperatorViewer, across: str = "", up: str = "") -> Response:
-    """Over which weights each variant wins."""
-    found = map_weights_of_stored_run(request.app.state.store, id, across, up)
+    """Over which weights each variant wins, with the other numbers in the address."""
+    store, changed = request.app.state.store, dict(request.query_params)
+    try:
+        found = map_weights_of_stored_run(store, id, across, up, changed)
+    except InputError:  # A rubric that cannot be so: the page says it, and shows the run as it is stored.
+        found = map_weights_of_stored_run(store, id, across, up)
     missing = found if isinstance(found, str) else ""
     shown = None if missing else draw_weight_map(found)
     return render_page(request, "weight_map.html.j2", map=shown, missing=missing)
@@ -175,6 +180,8 @@ def _render_what_if_page(
         wrong, status = find_http_problem(error).faults[0], 422
     given = {"refused": None, "target": suggest_user_rubric_file(WHAT_IF_FILE), "exists": False, **shown}
     page = build_what_if_report_page(asked)
+    moved = {one.name: changed[one.name] for one in asked.controls if one.name in changed and not wrong}
+    page["map_query"] = f"?{urlencode(moved)}" if moved else ""
     has_files = request.app.state.settings.is_loopback
     return render_page(
         request, "what_if.html.j2", status=status, wrong=wrong, has_files=has_files, sent=changed, **page, **given

@@ -38,7 +38,24 @@
     dot.setAttribute('cy', side - up[when] * side);
     dot.removeAttribute('hidden');
   }
-  form.addEventListener('input', tell);
+  // The map follows all that was moved; it takes longer than the rest, and is asked for once the hand rests.
+  let waiting;
+  let asked = 0;
+  async function redraw() {
+    const number = ++asked;
+    const old = document.getElementById('weight-map');
+    old.setAttribute('aria-busy', 'true');
+    const sent = new URLSearchParams(new FormData(form));
+    const answer = await fetch(`${form.getAttribute('action')}/map?${sent}`, { headers: { accept: 'text/html' } });
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const found = page.getElementById('weight-map');
+    if (number === asked && found) document.getElementById('weight-map').replaceWith(found);
+  }
+  form.addEventListener('input', () => {
+    tell();
+    clearTimeout(waiting);
+    waiting = setTimeout(redraw, 400);
+  });
   new MutationObserver(tell).observe(document.querySelector('.what-if-shown'), { childList: true });
   tell();
 })();
