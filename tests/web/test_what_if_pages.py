@@ -59,6 +59,16 @@ RUBRIC: dict[str, Any] = {
 WITHOUT_VERDICTS = {"name": "two-minds", "method": "judge-skill", "criteria": RUBRIC["criteria"]}
 
 
+LIMITED: dict[str, Any] = {
+    "name": "limited",
+    "method": "council",
+    "criteria": [
+        {"id": "accuracy", "asks": "Is it right?", "weight": 0.7},
+        {"id": "brevity", "asks": "Is it short?", "weight": 0.3},
+    ],
+}
+
+
 @dataclass(frozen=True)
 class LengthJudge:
     """A judge for whom long texts are deep, and short ones short; or who says the same of all."""
@@ -71,6 +81,7 @@ class LengthJudge:
         assert request.about is not None
         long = "long" in request.about.texts["output"]
         scores = {"depth": 9, "brevity": 2} if long else {"depth": 3, "brevity": 10}
+        scores["accuracy"] = scores["depth"]
         return await scripted_judge(self.same or scores, name=self.name).ask(request)
 
 
@@ -98,13 +109,16 @@ def test_a_weight_is_moved_the_winner_flips_and_the_rubric_is_saved(
     page.wait_for_selector("text=brief is first now, in place of deep.")
     page.fill("input[name=target]", "shorter.yaml")
     page.click("text=Save as a rubric")
-    page.wait_for_url("**/rubrics/shown?file=shorter.yaml")
+    page.wait_for_selector("#what-if-saved >> text=evenhand runs rescore")
+    said, winner = page.inner_text("#what-if-saved"), page.inner_text("#what-if-winner")
     again = visitor.open(f"/runs/{run}/what-if?weight-0=0.01").page
     again.fill("input[name=target]", "shorter.yaml")
     again.click("text=Save as a rubric")
     again.wait_for_selector("text=there is such a file already")
 
     assert before == "deep stays first."
+    assert f"evenhand runs rescore {run} --rubric shorter.yaml" in said
+    assert winner == "brief is first now, in place of deep."
     assert float(load_rubric(tmp_path / "shorter.yaml").criteria[0].weight) == 0.01
     assert again.is_visible("text=Replace the file that is there")
     assert opened.troubles == []
@@ -356,16 +370,22 @@ def test_sliders_of_weights_can_stand_where_the_weights_are(weights: tuple[float
         assert one.low > 0 and one.low <= one.value and abs(steps - round(steps)) < 1e-9
 
 
-def test_another_sites_page_saves_nothing(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does a name that leads out of the folder."""
+def test_what_was_saved_is_said_with_both_files(
+    client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ceiling belongs to the method, which has a file of its own: that is no rubric, and not listed as one."""
     monkeypatch.chdir(tmp_path)
-    run = run_sync(build_two_minds(), options=RunOptions(place=tmp_path / "store")).id
-    sent = {"target": "x.yaml"}
-    foreign = client.post(f"/runs/{run}/what-if", data=sent, headers={"sec-fetch-site": "cross-site"})
-    outside = client.post(f"/runs/{run}/what-if", data={"target": "../x.yaml"}, headers=OWN)
+    run = run_sync(build_two_minds({**LIMITED}), options=RunOptions(place=tmp_path / "store")).id
+    sent = {"at-1": "3.5", "target": "lower.yaml"}
+    page = client.post(f"/runs/{run}/what-if", data=sent, headers=OWN, follow_redirects=True).text
+    forged = client.get(f"/runs/{run}/what-if?saved=../../etc/passwd&saved=nothing.yaml").text
 
-    assert (foreign.status_code, outside.status_code) == (403, 409)
-    assert not list(tmp_path.glob("*.yaml"))
+    assert "lower.yaml" in page and "lower-method.yaml, the method that it names" in page
+    assert f"evenhand runs rescore {run} --rubric lower.yaml" in page
+    assert "what-if-saved" not in forged
+    assert (tmp_path / "lower-method.yaml").is_file()
+    listed = client.get("/rubrics").text
+    assert "lower.yaml" in listed and "lower-method.yaml" not in listed
 
 
 def test_the_map_follows_moved_ceilings(visitor: Visitor, stored: StoredRuns) -> None:
@@ -383,3 +403,15 @@ def test_the_map_follows_moved_ceilings(visitor: Visitor, stored: StoredRuns) ->
 
     assert before != after
     assert opened.troubles == []
+
+
+def test_another_sites_page_saves_nothing(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does a name that leads out of the folder."""
+    monkeypatch.chdir(tmp_path)
+    run = run_sync(build_two_minds(), options=RunOptions(place=tmp_path / "store")).id
+    sent = {"target": "x.yaml"}
+    foreign = client.post(f"/runs/{run}/what-if", data=sent, headers={"sec-fetch-site": "cross-site"})
+    outside = client.post(f"/runs/{run}/what-if", data={"target": "../x.yaml"}, headers=OWN)
+
+    assert (foreign.status_code, outside.status_code) == (403, 409)
+    assert not list(tmp_path.glob("*.yaml"))

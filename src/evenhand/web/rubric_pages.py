@@ -18,6 +18,7 @@ from evenhand.web.viewers import OperatorViewer
 from evenhand.workflows.rubric import (
     check_user_rubric_text,
     find_rubric,
+    find_user_rubric_files,
     list_rubrics,
     list_user_rubric_files,
     load_user_rubric_draft,
@@ -134,7 +135,8 @@ def _shows_workbench_files(request: Request) -> bool:
 @router.get("/runs/{id}/what-if")
 def get_what_if_page(request: Request, id: str, _: OperatorViewer) -> Response:
     """What a run comes to with the numbers in the address; without any, as it is stored."""
-    return _render_what_if_page(request, id, dict(request.query_params))
+    saved = find_user_rubric_files(request.query_params.getlist("saved")) if _shows_workbench_files(request) else []
+    return _render_what_if_page(request, id, dict(request.query_params), saved=saved)
 
 
 @router.get("/runs/{id}/what-if/map")
@@ -158,14 +160,16 @@ async def post_what_if(request: Request, id: str, _: OperatorViewer) -> Response
         raise ProblemError(403, NO_FILES, "write the numbers into the rubric")
     target, store = form.get("target", "").strip(), request.app.state.store
     try:
-        await asyncio.to_thread(
+        saved = await asyncio.to_thread(
             save_what_if_rubric_file, store, id, form, target, replace_file=form.get("replace") == "yes"
         )
     except InputError as error:
         fault = find_http_problem(error).faults[0]
         shown = {"refused": fault, "target": target, "exists": "already" in fault["what"]}
         return await asyncio.to_thread(_render_what_if_page, request, id, form, status=409, **shown)
-    return RedirectResponse(f"/rubrics/shown?file={quote_page_url_part(target)}", status_code=303)
+    kept = [(name, value) for name, value in form.items() if name not in ("target", "replace")]
+    query = urlencode([*kept, *(("saved", name) for name in saved)])
+    return RedirectResponse(f"/runs/{quote_page_url_part(id)}/what-if?{query}", status_code=303)
 
 
 def _render_what_if_page(
@@ -178,7 +182,7 @@ def _render_what_if_page(
     except InputError as error:
         asked = ask_what_if_of_run(store, id)  # Where the run itself cannot answer, this says why.
         wrong, status = find_http_problem(error).faults[0], 422
-    given = {"refused": None, "target": suggest_user_rubric_file(WHAT_IF_FILE), "exists": False, **shown}
+    given = {"refused": None, "saved": [], "target": suggest_user_rubric_file(WHAT_IF_FILE), "exists": False, **shown}
     page = build_what_if_report_page(asked)
     moved = {one.name: changed[one.name] for one in asked.controls if one.name in changed and not wrong}
     page["map_query"] = f"?{urlencode(moved)}" if moved else ""

@@ -188,9 +188,15 @@ def list_user_rubric_files() -> list[str]:
     for path in sorted(Path.cwd().glob("*.y*ml"))[:MOST_LISTED_FILES]:
         if _FILE_NAME.fullmatch(path.name) and path.is_file() and path.stat().st_size <= LARGEST_RUBRIC_FILE:
             text = path.read_text("utf-8", "replace")
-            if _HAS_CRITERIA.search(text) and not re.search(r"^samples\s*:", text, re.MULTILINE):
+            # A file of an eval has samples, one of a method has steps.
+            if _HAS_CRITERIA.search(text) and not re.search(r"^(?:samples|steps)\s*:", text, re.MULTILINE):
                 found.append(path.name)
     return found
+
+
+def find_user_rubric_files(names: Sequence[str]) -> list[str]:
+    """Those of some names that are files of the folder."""
+    return [name for name in names if _FILE_NAME.fullmatch(name) and (Path.cwd() / name).is_file()]
 
 
 def load_user_rubric_draft(name: str) -> str:
