@@ -3,11 +3,15 @@
 import gc
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from tests.report.browser import Chromium
 
 # The same examples every time, so that what passed once passes again; `make soak` looks for new ones.
 settings.register_profile(
@@ -32,6 +36,17 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the folder ../shared is not here: conformance cases and data sets are not checked")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def chromium() -> "Iterator[Chromium]":
+    """A browser for all tests of this process: a start takes longer than most of them, whichever room they are in."""
+    from tests.report.browser import CHROMIUM, open_chromium  # Most tests need none of it.
+
+    if not CHROMIUM.exists():
+        pytest.skip(f"{CHROMIUM} is not here: nothing is opened in a browser")
+    with open_chromium() as opened:
+        yield opened
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,7 @@
 """The shipped prompts without their prose: a small model on a small machine reads nothing that its reply does not need.
 
-What is left are the places that are filled, the headings, and the first sentence. `make soak` asks in full.
+What is left are the places that are filled, the headings, and the first sentence; of the rules, which are the same in
+all of them, nothing. `make soak` asks in full.
 """
 
 import re
@@ -16,6 +17,9 @@ from tests.soak import SOAK
 SHIPPED = ROOT / "src" / "evenhand" / "library" / "prompts" / "en"
 _NEEDED = re.compile(r"version:|# |=== task|.*\{\{\w+\}\}")
 
+COMMON = ("rules", "evidence")
+RULES = "version: 1\n\n-\n"
+
 
 @pytest.fixture(scope="session")
 def language(tmp_path_factory: pytest.TempPathFactory) -> str:
@@ -26,7 +30,8 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> str:
 def _write_terse_prompts(folder: Path) -> Path:
     """A folder of prompts, to be named where a language is."""
     for name in (*NAMES, *DECISIONS):
-        (folder / f"{name}.md").write_text(_shorten((SHIPPED / f"{name}.md").read_text("utf-8")), "utf-8")
+        text = (SHIPPED / f"{name}.md").read_text("utf-8")
+        (folder / f"{name}.md").write_text(RULES if name in COMMON else _shorten(text), "utf-8")
     shutil.copy(SHIPPED / "phrases.yaml", folder)
     return folder
 

@@ -26,18 +26,15 @@ from tests.judging.messages_api import KEY
 from tests.judging.servers import Servers
 from tests.soak import SOAK
 
-SAMPLE = Sample(
-    input="What is the capital of France?",
-    reference="Paris",
-    outputs={"a": "Paris is the capital of France.", "b": "I think it is Lyon."},
-)
-ONE = Sample(input=SAMPLE.input, reference=SAMPLE.reference, outputs={"a": SAMPLE.outputs["a"]})
+# Reading takes a small model longest: the marks around a reference are as long as all the rest, so one sample has it.
+SAMPLE = Sample(input="Capital of France?", outputs={"a": "Paris is.", "b": "Lyon."})
+ONE = Sample(input=SAMPLE.input, reference="Paris", outputs={"a": SAMPLE.outputs["a"]})
 LIST = load_rubric({"criteria": [{"id": "names-it", "expected_outcome": "Names Paris"}]})
 RANGES = load_rubric({"criteria": [{"id": "depth", "score_ranges": {0: "Says nothing", 5: "Says it", 8: "Says why"}}]})
 FLAGGED = load_rubric(
     {
         "method": "council",
-        "criteria": [{"id": "accuracy", "weight": 1, "anchors": {"6-10": "It is right.", "1-5": "It is not."}}],
+        "criteria": [{"id": "accuracy", "asks": "Is it so?", "weight": 1, "anchors": {"6-10": "Yes.", "1-5": "No."}}],
         "red_flags": [{"id": "rude", "asks": "It is rude."}],
     }
 )
@@ -66,7 +63,7 @@ def _anchored() -> list[AnchoredSubmission]:
 DIALOGUES: dict[str, Callable[[JudgeSetup], Dialogue[Any]]] = {
     "pointwise": lambda manner: ask_judge_pointwise(FLAGGED, SAMPLE, "a", manner),
     "each": lambda manner: ask_judge_pointwise(FLAGGED, SAMPLE, "a", manner, each=True),
-    "checklist": lambda manner: ask_judge_pointwise(LIST, SAMPLE, "a", manner),
+    "checklist": lambda manner: ask_judge_pointwise(LIST, ONE, "a", manner),
     "score-ranges": lambda manner: ask_judge_pointwise(RANGES, SAMPLE, "a", manner),
     "individual": lambda manner: ask_judge_pointwise(TASK, SAMPLE, "a", manner),
     "listwise": lambda manner: ask_judge_listwise(FLAGGED, SAMPLE, ["a", "b"], manner),

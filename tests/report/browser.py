@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Route, ViewportSize
+from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, ViewportSize, sync_playwright
 
 from evenhand.report.contest.contest_page import write_contest_report_page
 from evenhand.report.html.page_file import write_html
@@ -17,6 +19,7 @@ CHROMIUM = Path("/usr/bin/chromium")
 ARGUMENTS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",  # Nobody else is reached.
 ]  # fmt: skip
 
 SCREEN: ViewportSize = {"width": 1280, "height": 800}
@@ -34,7 +37,7 @@ class Opened:
 
     page: Page
     troubles: list[str] = field(default_factory=list)
-    watchers: dict[str, Callable[[Any], None]] = field(default_factory=dict)
+    watchers: list[tuple[Any, str, Callable[[Any], None]]] = field(default_factory=list)
 
     def violations(self) -> list[str]:
         """What the page's policy has stopped."""
@@ -99,14 +102,47 @@ class Window:
 
 def _clean_page(seen: Opened) -> None:
     page = seen.page
-    for event, watcher in seen.watchers.items():
-        page.remove_listener(event, watcher)
+    for watched, event, watcher in seen.watchers:
+        watched.remove_listener(event, watcher)
     page.unroute_all()
     page.context.unroute_all()
     page.evaluate(FORGET)
     page.context.clear_cookies()
     page.mouse.move(0, 0)
     page.goto("about:blank")
+
+
+@dataclass(frozen=True)
+class Chromium:
+    """A browser that stays open for all tests of a process, its window, and the loop that speaks with it.
+
+    While it is open that loop counts as running, also in tests that run one of their own: it is left between uses.
+    """
+
+    browser: Browser
+    window: Window
+    loop: asyncio.AbstractEventLoop
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Let the loop count as running."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            yield
+        finally:
+            asyncio._set_running_loop(None)
+
+
+@contextmanager
+def open_chromium() -> Iterator[Chromium]:
+    """Chromium, until the block ends."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield Chromium(browser, Window(browser), loop)
+        asyncio._set_running_loop(loop)
+        browser.close()
 
 
 @dataclass
@@ -135,27 +171,28 @@ class Reader:
 
 
 def watch_page(seen: Opened, is_own: Callable[[str], bool]) -> None:
-    """Note what should not happen on a page; a request for an address that is not its own is stopped."""
+    """Note what should not happen on a page, and requests for an address that is not its own.
+
+    They are watched, not stopped: that the browser has each allowed one by one is a third of opening a page.
+    """
 
     def dialog(one: Dialog) -> None:
         seen.troubles.append(f"dialog {one.message}")
         one.dismiss()
 
-    def request(route: Route) -> None:
-        if is_own(route.request.url):
-            return route.continue_()
-        seen.troubles.append(f"request {route.request.url}")
-        return route.abort()
+    def note_request(asked: Request) -> None:
+        if not is_own(asked.url):
+            seen.troubles.append(f"request {asked.url}")
 
     def note_message(message: ConsoleMessage) -> None:
         if not message.text.startswith(HARMLESS):
             seen.troubles.append(f"console {message.text}")
 
-    seen.watchers = {
-        "dialog": dialog,
-        "console": note_message,
-        "pageerror": lambda error: seen.troubles.append(f"error {error}"),
-    }
-    for event, watcher in seen.watchers.items():
-        seen.page.on(event, watcher)  # type: ignore[call-overload]
-    seen.page.context.route("**/*", request)
+    seen.watchers = [
+        (seen.page, "dialog", dialog),
+        (seen.page, "console", note_message),
+        (seen.page, "pageerror", lambda error: seen.troubles.append(f"error {error}")),
+        (seen.page.context, "request", note_request),  # Those of a page that this one opens, too.
+    ]
+    for watched, event, watcher in seen.watchers:
+        watched.on(event, watcher)

@@ -4,33 +4,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
-from tests.report.browser import ARGUMENTS, CHROMIUM, Reader, Window
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium, started once for a module."""
-    if not CHROMIUM.exists():
-        pytest.skip(f"{CHROMIUM} is not here: the report is not opened in a browser")
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield started
-        started.close()
+from tests.report.browser import Chromium, Reader, Window
 
 
 @pytest.fixture(scope="module")
-def kept_window(browser: Browser) -> Window:
-    """The page of a module."""
-    return Window(browser)
+def browser(chromium: Chromium) -> Iterator[Browser]:
+    """Chromium for the tests of a module."""
+    with chromium.entered():
+        yield chromium.browser
 
 
 @pytest.fixture
-def window(kept_window: Window) -> Iterator[Window]:
-    """The same, as good as new."""
-    yield kept_window
-    kept_window.leave()
+def window(browser: Browser, chromium: Chromium) -> Iterator[Window]:
+    """The page that all tests of this process share, as good as new."""
+    yield chromium.window
+    chromium.window.leave()
 
 
 @pytest.fixture

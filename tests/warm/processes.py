@@ -1,6 +1,7 @@
 """Evenhand in processes of its own, to be watched, signalled and killed; `server` starts them."""
 
 import atexit
+import fcntl
 import json
 import os
 import select
@@ -157,22 +158,42 @@ def ask(order: dict[str, Any], streams: tuple[int, ...] = ()) -> Any:
 
 @cache
 def address() -> str:
-    """Where the parent listens: one for all tests of this process, and gone with it."""
-    folder = tempfile.mkdtemp(prefix="evenhand-warm-")
-    path = f"{folder}/socket"
+    """Where the parent listens: one for all processes of these tests, and gone with the last of them."""
+    run, prefix = os.environ.get("PYTEST_XDIST_TESTRUNUID"), "evenhand-warm-"
+    folder = Path(tempfile.gettempdir(), prefix + run) if run else Path(tempfile.mkdtemp(prefix=prefix))
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path, held, parent = folder / "socket", folder / "held", None
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            holding = os.open(held, os.O_WRONLY | os.O_NONBLOCK)  # The parent ends when nobody holds it any more.
+        except OSError:  # Nobody has started one, or it has ended.
+            holding, parent = _start(path, held)
+    atexit.register(_end, holding, parent, folder)
+    return str(path)
+
+
+def _start(path: Path, held: Path) -> "tuple[int, subprocess.Popen[bytes]]":
+    for old in (path, held):
+        old.unlink(missing_ok=True)
+    os.mkfifo(held)
+    reading = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+    holding = os.open(held, os.O_WRONLY)
     parent = subprocess.Popen(
-        [sys.executable, server.__file__, path],
-        stdin=subprocess.PIPE,
+        [sys.executable, server.__file__, str(path)],
+        stdin=reading,
         stdout=subprocess.PIPE,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},  # A process with threads cannot be forked safely.
         start_new_session=True,  # Ctrl-C is for the tests.
     )
-    atexit.register(_end, parent, folder)
+    os.close(reading)
     assert parent.stdout is not None
     assert parent.stdout.readline() == b"ready\n"
-    return path
+    return holding, parent
 
 
-def _end(parent: "subprocess.Popen[bytes]", folder: str) -> None:
-    parent.communicate()
-    shutil.rmtree(folder)
+def _end(holding: int, parent: "subprocess.Popen[bytes] | None", folder: Path) -> None:
+    os.close(holding)
+    if parent:
+        parent.communicate()
+        shutil.rmtree(folder)

@@ -14,14 +14,14 @@ from evenhand.service.app import build_service
 from evenhand.service.settings import ServiceSettings
 from evenhand.web.workbench import add_workbench
 from tests.report.browser import Window
-from tests.report.conftest import browser, kept_window, window
+from tests.report.conftest import browser, window
 from tests.service.serving import wait_until
 from tests.store.databases import free_port
 from tests.web.browsing import Visitor
 from tests.web.stored_runs import StoredRuns, fill_store
 from tests.web.watched_runs import HeldJudge
 
-__all__ = ["browser", "kept_window", "window"]
+__all__ = ["browser", "window"]
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,11 @@
 """The page that tests share: whoever gets it next finds nothing of whoever had it before."""
 
+import socket
+from pathlib import Path
+
+import pytest
+
+from tests.report.browser import Window
 from tests.web.browsing import Visitor
 
 LEAVE = "() => { localStorage.left = 1; sessionStorage.left = 1; window.left = 1; document.cookie = 'left=1'; }"
@@ -31,3 +37,22 @@ def test_two_that_are_open_at_once_are_two_pages(visitor: Visitor) -> None:
 
     assert first.page.url.endswith("/rubrics")
     assert second.page.url.endswith("/contests")
+
+
+def test_whoever_else_is_asked_is_noted_and_not_reached(window: Window, tmp_path: Path) -> None:
+    """Also by a page that this one opens, and also where somebody would answer."""
+    with socket.create_server(("127.0.0.2", 0)) as other:
+        other.setblocking(False)
+        picture = f"http://127.0.0.2:{other.getsockname()[1]}/one.png"
+        file = tmp_path / "page.html"
+        file.write_text(f"<img src='{picture}'><img src='https://example.org/two.png'>", "utf-8")
+        seen = window.open(file.as_uri(), lambda url: url == file.as_uri())
+        with seen.page.expect_popup() as opened:
+            seen.page.evaluate("() => { window.open('http://example.com/'); }")
+        opened.value.wait_for_load_state()
+        opened.value.close()
+
+        with pytest.raises(BlockingIOError):
+            other.accept()
+    asked = {trouble for trouble in seen.troubles if trouble.startswith("request ")}
+    assert asked == {f"request {url}" for url in (picture, "https://example.org/two.png", "http://example.com/")}
