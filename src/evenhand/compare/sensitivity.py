@@ -75,6 +75,7 @@ def measure_sensitivity(
         spread=spread,
         rankings=rankings,
         without_judge=without,
+        imported=table.imported,
     )
 
 
