@@ -253,6 +253,8 @@ def _format_next_step_terminal_line(data: CalibrationData, written: str | None) 
         return f"name the panel in the eval file: judges: {written}{median}."
     if one["chosen"] is None and one["more_samples"]:
         return f"label {pluralize_count(one['more_samples'], 'more sample')}, then calibrate again."
+    if one["chosen"] is not None and one["gain"]["low"] > 0 and data.get("imported"):
+        return "name the judges of the recommended panel that you know in the eval file."
     if one["chosen"] is not None and one["gain"]["low"] > 0:
         return f"ask the recommended panel: evenhand calibrate … {data['run']} --write panel.yaml"
     return "nothing: keep the judges as they are." if colour == "green" else str(data["aligned"]["advice"])
