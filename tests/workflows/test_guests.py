@@ -19,7 +19,7 @@ from evenhand.models.requests import Request
 from evenhand.runs.run_record import list_run_record_chain
 from evenhand.store.store import Store
 from evenhand.workflows.baseline import list_baselines, set_baseline
-from evenhand.workflows.history import load_history
+from evenhand.workflows.history import list_eval_trends, list_histories, load_history
 from evenhand.workflows.rescore import rescore_run
 from evenhand.workflows.runs import export_run, import_run, list_runs, load_run_head
 from tests.cli.command import evenhand
@@ -108,6 +108,22 @@ def test_replies_are_used_where_they_are_trusted() -> None:
     run_sync(desk())
 
     assert asked == []
+
+
+def test_a_guest_is_no_evaluation_of_an_eval() -> None:
+    """It is counted apart, and neither the last verdict of the eval nor a point of its charts is a guest's."""
+    _, file = forged(praise)
+    import_run(None, str(file))
+    (alone,), (listed,) = list_eval_trends(None).evals, list_histories(None)
+    ours = run_sync(desk())
+    (both,), (after,) = list_eval_trends(None).evals, list_histories(None)
+
+    assert (alone.verdict, alone.points, [one.imported for one in alone.runs]) == (None, (), [True])
+    assert (both.verdict, {one.run for one in both.points}) == (ours.decision.verdict, {ours.id})
+    assert [one.imported for one in both.runs] == [True, False]
+    assert (listed.evaluations, listed.imported, listed.latest) == (0, 1, "")
+    assert (after.evaluations, after.imported, after.latest) == (1, 1, ours.head["run"]["ended"])
+    assert listed.to_json()["imported"] == 1
 
 
 def test_a_guest_is_not_resumed() -> None:

@@ -76,6 +76,7 @@ class JudgeCalibration:
     maps: tuple[CalibrationMap, ...]
     means: tuple[HumanMean, ...]
     weights: HumanFittedWeights | NoHumanFittedWeights
+    imported: bool = False  # Whether the run was made elsewhere.
 
 
 def hold_judges_against_people(
@@ -112,6 +113,7 @@ def hold_judges_against_people(
         maps=tuple(fit_calibration_maps(found, rng)),
         means=tuple(estimate_human_means(table, found)),
         weights=suggest_weights_from_human_labels(table, found, weights, rng),
+        imported=table.imported,
     )
 
 
@@ -165,6 +167,7 @@ def encode_judges_against_people(one: JudgeCalibration) -> Json:
         recommended = {**recommended, "warnings": list(one.warnings), "candidates": candidates}
     return {
         "run": one.run,
+        **({"imported": True} if one.imported else {}),
         "name": one.name,
         "labels": found.labels,
         "void": [write(each) for each in found.void],

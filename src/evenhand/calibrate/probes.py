@@ -68,6 +68,7 @@ class Probe:
     items: tuple[ProbeItem, ...]
     detector: DriftDetector
     cost: float | None = None  # Of one answer, in dollars, where it has a price.
+    imported: bool = False  # Whether the run was made elsewhere.
 
     @property
     def firm(self) -> list[int]:

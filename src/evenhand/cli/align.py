@@ -26,7 +26,7 @@ from evenhand.cli.output import (
     print_message,
     print_until_reader_leaves,
 )
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_import_mark
 from evenhand.model.rubric import Rubric
 from evenhand.wording import format_dollar_amount, format_p_value, format_percent, pluralize_count, quote_text
 from evenhand.workflows.align import AlignmentReport, AlignOptions, align_run, encode_alignment, write_aligned_rubric
@@ -95,6 +95,7 @@ def print_alignment(report: AlignmentReport, written: Path | None) -> None:
         screen.line(kept, bold=True, fg="green")
     else:
         screen.line(f"The present rubric stands: {found.why}.", bold=True)
+    print_import_mark(screen, report.imported, report.run)
     before, after = (
         f"{format_percent(error.estimate)} [{format_percent(error.low)}, {format_percent(error.high)}]"
         for error in (one.before, one.after)

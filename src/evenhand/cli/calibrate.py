@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
-from evenhand.cli.screen import Screen, print_table_or_sentences
+from evenhand.cli.screen import Screen, print_import_mark, print_table_or_sentences
 from evenhand.wording import format_percent, format_rounded, pluralize_count, word_criterion
 
 
@@ -68,6 +68,7 @@ def print_calibration(data: CalibrationData, binding: Iterable[str] = (), writte
     words, colour = ALIGNMENT_ANSWERS[data["aligned"]["colour"]]
     asked = "the panel" if len(data["judges"]) > 1 else data["judges"][0]
     screen.line(f"{words.format(who=asked)}: {data['aligned']['says']}.", bold=True, fg=colour)
+    print_import_mark(screen, data.get("imported"), data["run"])
     raters = pluralize_count(len(data["raters"]), "person", "people")
     sizes = f"{pluralize_count(data['labels'], 'label')} by {raters} on {pluralize_count(data['samples'], 'sample')}"
     screen.line(f"{data['name']} · run {data['run']} · {sizes}", dim=True)
@@ -252,6 +253,8 @@ def _format_next_step_terminal_line(data: CalibrationData, written: str | None) 
         return f"name the panel in the eval file: judges: {written}{median}."
     if one["chosen"] is None and one["more_samples"]:
         return f"label {pluralize_count(one['more_samples'], 'more sample')}, then calibrate again."
+    if one["chosen"] is not None and one["gain"]["low"] > 0 and data.get("imported"):
+        return "name the judges of the recommended panel that you know in the eval file."
     if one["chosen"] is not None and one["gain"]["low"] > 0:
         return f"ask the recommended panel: evenhand calibrate … {data['run']} --write panel.yaml"
     return "nothing: keep the judges as they are." if colour == "green" else str(data["aligned"]["advice"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -74,7 +73,7 @@ def _print_history_list(*, as_data: bool) -> None:
     listed = list_histories(None)
     with print_until_reader_leaves():
         if as_data:
-            print_json([asdict(one) for one in listed])
+            print_json([one.to_json() for one in listed])
             return
         screen = Screen()
         if not listed:
@@ -84,12 +83,13 @@ def _print_history_list(*, as_data: bool) -> None:
             "name": [one.name for one in listed],
             "is": [one.kind for one in listed],
             "evaluations": [str(one.evaluations) for one in listed],
+            "imported": [str(one.imported) if one.imported else "" for one in listed],
             "latest": [one.latest[:16].replace("T", " ") for one in listed],
             "score": ["" if one.score is None else format_figure(one.score) for one in listed],
             "grade": [one.grade or "" for one in listed],
             "verdict": [one.verdict or "" for one in listed],
         }
-        print_unbroken_table(screen, columns, right=("evaluations", "score"))
+        print_unbroken_table(screen, columns, right=("evaluations", "imported", "score"))
 
 
 def _print_variant_history(screen: Screen, lines: Sequence[HistoryEntry], *, criteria: bool) -> None:

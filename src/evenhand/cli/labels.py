@@ -9,7 +9,7 @@ import click
 from evenhand.calibrate.labels import describe_label_binding
 from evenhand.calibrate.next_labels import LEAST_FOR_INTERVAL, ExpectedWidth
 from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
-from evenhand.cli.screen import Screen
+from evenhand.cli.screen import Screen, print_import_mark
 from evenhand.wording import MISSING_DASH, format_number, format_percent, join_names, pluralize_count
 from evenhand.workflows.labels import CheckedLabels, NextLabelPlan
 
@@ -59,6 +59,7 @@ def print_next_labels(plan: NextLabelPlan, *, written: bool) -> None:
     screen, drawn = Screen(), plan.drawn
     count = f"{pluralize_count(len(plan.outputs), 'output')} of {pluralize_count(len(drawn.samples), 'sample')}"
     screen.line(f"Label {count}, drawn from {drawn.left:,} without a label.", bold=True)
+    print_import_mark(screen, plan.imported, plan.run)
     parts = join_names([f"{format_percent(share)} {PART_WORDS[name]}" for name, share in drawn.parts.items()])
     screen.line(f"Drawn {parts}.", indent=2)
     known = pluralize_count(plan.labelled, "sample has", "samples have")
@@ -131,6 +132,7 @@ def _print_checked_labels(found: CheckedLabels) -> None:
     people = pluralize_count(len(found.raters), "person", "people")
     sizes = f"{pluralize_count(found.labels, 'label')} by {people} on {pluralize_count(found.outputs, 'output')}"
     screen.line(f"{sizes} fit {found.name} · run {found.run}.", bold=True)
+    print_import_mark(screen, found.imported, found.run)
     if found.batches:
         screen.line(f"Drawn in {pluralize_count(found.batches, 'batch', 'batches')} by labels next.", indent=2)
     for line in describe_label_binding(found.void, found.unbound):

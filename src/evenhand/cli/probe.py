@@ -84,6 +84,7 @@ def check_probe_command(name: str, **options: Any) -> None:
 def list_probes_command(as_data: bool) -> None:
     """List the probes with their judges and what the looks say."""
     from evenhand.cli.screen import Screen
+    from evenhand.report.phrases import format_reported_origin
     from evenhand.workflows.probe import encode_probe, list_probes
 
     found = list_probes(None)
@@ -91,10 +92,12 @@ def list_probes_command(as_data: bool) -> None:
         if as_data:
             print_json([encode_probe(one) for one in found])
         elif found:
+            origins = [format_reported_origin(one.probe.imported) for one in found]
             Screen().table(
                 {
                     "probe": [one.probe.name for one in found],
                     "judge": [one.probe.judge for one in found],
+                    **({"run is": origins} if any(origins) else {}),
                     "state": [one.status.state for one in found],
                     "sealed": [one.probe.at[:16].replace("T", " ") for one in found],
                     "looks": [str(one.status.looks) for one in found],
@@ -176,7 +179,10 @@ def _phrase_printed_look(found: CheckedProbe) -> str:
 
 
 def _print_probe_facts(screen: Screen, found: CheckedProbe) -> None:
+    from evenhand.cli.screen import print_import_mark
+
     probe = found.probe
+    print_import_mark(screen, probe.imported, probe.run)
     screen.line(
         f"{probe.judge} decided as people do in {format_percent(probe.agreement)} of {probe.repeats} answers to each "
         f"of {pluralize_count(len(probe.items), 'output')} ({probe.gate}).",

@@ -75,6 +75,14 @@ class Screen:
         click.echo(text, color=False if os.environ.get("NO_COLOR") else None)
 
 
+def print_import_mark(screen: Screen, imported: object, run: str) -> None:
+    """Say of a run that was made elsewhere that it was, below the first line of what is shown of it."""
+    if imported:
+        from evenhand.report.phrases import IMPORTED_RUN  # few runs need it
+
+        screen.line(f"run {run} {IMPORTED_RUN}", indent=2, fg="yellow")
+
+
 def fit_terminal_table_columns(cells: Mapping[str, Sequence[str]], right: Sequence[str], room: int) -> dict[str, int]:
     """The width of each column: of its longest cell where that fits; else text gives way between words, then names of
     columns of numbers, between words and inside one, and at last text inside a word.

@@ -20,7 +20,7 @@ from evenhand.calibrate.trust import (
 )
 from evenhand.cli.output import print_json, print_until_reader_leaves
 from evenhand.cli.run_tables import BADGE_MARKS
-from evenhand.cli.screen import Screen, print_section, print_table_or_sentences
+from evenhand.cli.screen import Screen, print_import_mark, print_section, print_table_or_sentences
 from evenhand.wording import (
     MISSING_DASH,
     format_figure,
@@ -67,6 +67,7 @@ def print_trust(found: RunTrust) -> None:
     """Print it; the answer comes first."""
     screen, first = Screen(), found.gates[0]
     screen.line(phrase_trust_answer(first, found.most), bold=True, fg=TRUST_COLOURS.get(first.answer))
+    print_import_mark(screen, found.imported, found.run)
     for line in list_gate_error_lines(first):
         screen.line(line, indent=2)
     screen.line(f"next: {phrase_trust_next_step(first, found.most)}", indent=2)
@@ -140,6 +141,7 @@ def print_audit(audit: Audit) -> None:
     """Print it; the answer comes first."""
     screen = Screen()
     screen.line(audit.headline, bold=True, fg=FIT_COLOURS.get(audit.fit, "yellow"))
+    print_import_mark(screen, audit.imported, audit.run)
     screen.line(f"next: {audit.next_step}", indent=2)
     # What else speaks against them; single criteria are left to the table.
     findings = [one for one in audit.findings if one.colour in ("red", "amber") and one != audit.worst]
@@ -211,6 +213,7 @@ def print_sensitivity(found: SensitivityData) -> None:
     """Print it; the answer comes first."""
     screen = Screen()
     screen.line(found["headline"], bold=True)
+    print_import_mark(screen, found.get("imported"), found["run"])
     screen.line(f"next: {found['next_step']}", indent=2)
     _print_weight_ranking(screen, found)
     if found["layers"]:

@@ -76,6 +76,7 @@ def measure_sensitivity(
         spread=spread,
         rankings=rankings,
         without_judge=without,
+        imported=table.imported,
     )
 
 

@@ -97,6 +97,7 @@ class Sensitivity:
     spread: float
     rankings: tuple[VariantWeightRanking, ...]
     without_judge: Mapping[str, tuple[str, ...]]
+    imported: bool = False  # Whether the run was made elsewhere.
 
 
 _SURVIVES_SHARE, _MOSTLY_SURVIVES_SHARE = 0.95, 0.80
@@ -176,6 +177,7 @@ def encode_compared_weight_sensitivity(found: Sensitivity) -> Json:
     beside = {one.of: _encode_compared_variant_ranking(one) for one in others}
     return {
         "run": found.run,
+        **({"imported": True} if found.imported else {}),
         "headline": found.headline,
         "next_step": found.next_step,
         "draws": found.draws,

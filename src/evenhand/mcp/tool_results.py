@@ -9,6 +9,7 @@ from mcp_types import CallToolResult, TextContent
 
 from evenhand.errors import EvenhandError, InputError, ModelError, RubricError, StoreError
 from evenhand.model.rubric import Rubric
+from evenhand.report.phrases import IMPORTED_RUN
 from evenhand.wording import format_fraction, format_number, format_percent, pluralize_count, shorten_text_to_line
 
 Json = Mapping[str, Any]
@@ -18,7 +19,8 @@ LONGEST_REASON = 160
 
 def answer_tool(lines: Sequence[str], data: Json, more: str = "") -> CallToolResult:
     """The answer of a tool that did what it was asked."""
-    told = [*lines, *([f"more: {more}"] if more else [])]
+    mark = [f"run {data['run']} {IMPORTED_RUN}"] if data.get("imported") else []
+    told = [*lines, *mark, *([f"more: {more}"] if more else [])]
     return CallToolResult(content=[TextContent(text="\n".join(told))], structured_content=dict(data))
 
 

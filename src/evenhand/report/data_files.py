@@ -157,7 +157,8 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
     measures = [replace_report_surrogates(name) for name in names]
     adjusted = _list_report_adjustment_columns(head)
     kinds = {name: "double" if name == "score_before" else "string" for name in adjusted}
-    fields = {**PARQUET_COLUMNS, **kinds, **dict.fromkeys(measures, "double")}
+    origin = {"origin": "imported"} if head["run"].get("imported") else {}
+    fields = {**PARQUET_COLUMNS, **kinds, **dict.fromkeys(measures, "double"), **dict.fromkeys(origin, "string")}
     about = {"evenhand": render_report_json_line(dict(head))}
     schema = arrow.schema([(name, _to_report_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
     rows = (
@@ -165,6 +166,7 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
             **sample, **result, **(result["output"] or {}), "output": (result["output"] or {}).get("text"),
             **dict(zip(adjusted, _list_reported_adjustments(result, adjusted), strict=True)),
             **dict(zip(measures, _list_reported_measures(result, layers, criteria), strict=True)),
+            **origin,
         }
         for sample in samples
         for result in sample["results"]

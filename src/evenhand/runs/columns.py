@@ -79,6 +79,7 @@ class RunTable:
     cascade: Mapping[str, Floats] = field(default_factory=dict)
     texts: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     output: Integers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    imported: bool = False  # Made elsewhere: whatever is shown of it says so.
 
 
 def load_run_columns(store: Store, run: str) -> RunTable:
@@ -109,6 +110,7 @@ def load_run_columns(store: Store, run: str) -> RunTable:
     statements = {(key[1], key[2], len(key) - 3): column for key, column in values.items() if key[0] == "statements"}
     numbers: dict[str, Any] = {name: values[(name,)] for name in ("length", "score", "composite")}
     own: dict[str, Any] = {"run": row["id"], "frame": frame, "samples": kept.samples, "variants": kept.variants}
+    own["imported"] = row["imported"] is not None
     return RunTable(**own, **kept.places, **numbers, **mappings, judgments=judgments, statements=statements)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -22,6 +22,7 @@ from evenhand._version import __version__
 from evenhand.errors import EvenhandError
 from evenhand.report.html.page_file import build_report_template_environment, load_report_template_part
 from evenhand.report.html.sample_page import SAMPLE_FILTERS
+from evenhand.report.phrases import IMPORTED_RUN
 from evenhand.service.problems import TITLES, CallerGoneError, ProblemError, ServiceProblem, find_http_problem
 from evenhand.web.viewers import SAFE_METHODS, SignInNeededError, find_viewer
 from evenhand.workflows.stores import name_user_store_place
@@ -73,6 +74,7 @@ PAGE_HEADERS = {
 }
 THEME_COOKIE = "evenhand_theme"
 THEMES = ("light", "dark")
+MOST_RUNS_NAMED = 8  # In one address, that are looked up for the frame; two are compared.
 # Where each section begins, who may open it, and what else belongs to it.
 NAVIGATION = (
     ("/", "Runs", ("operator",), ("/runs/", "/evals", "/compare")),
@@ -87,6 +89,8 @@ def render_page(
 ) -> Response:
     """A page of the workbench; templates that it does not have itself are those of a report's package."""
     page = _build_workbench_templates(package).get_template(template)
+    if "guests" not in shown:
+        shown["guests"] = _list_page_guests(request, shown.get("run"))
     return HTMLResponse(
         page.render(**_describe_workbench_frame(request), **shown), status_code=status, headers=PAGE_HEADERS
     )
@@ -103,6 +107,7 @@ def _build_workbench_templates(package: str) -> Environment:
     environment.filters |= {"place": _link_sample_by_id, "in_url": quote_page_url_part, **SAMPLE_FILTERS}
     environment.filters["sentence"] = begin_page_sentence
     environment.globals |= {"asset": link_workbench_asset, "with_query": build_page_query_link}
+    environment.globals["imported_run"] = IMPORTED_RUN
     return environment
 
 
@@ -120,6 +125,25 @@ def _describe_workbench_frame(request: Request) -> dict[str, Any]:
         # Where the store is, is the operator's business.
         "store_place": name_user_store_place(request.app.state.store) if viewer and viewer.role == "operator" else "",
     }
+
+
+def _list_page_guests(request: Request, shown: object) -> list[str]:
+    """The ids of the runs that a page is about, by its address or what it shows, and that were imported.
+
+    The frame marks them, so that no page of a run can forget to. Whoever may not see runs learns nothing of them.
+    """
+    viewer = getattr(request.state, "viewer", None)
+    if viewer is None or viewer.role != "operator":
+        return []
+    named = [*re.findall(r"^/runs/([^/]+)", request.scope["path"]), *request.query_params.getlist("run")]
+    if isinstance(shown, Mapping) and not named:
+        named = [str(shown["id"])]
+    found = {}
+    for name in named[:MOST_RUNS_NAMED]:
+        with suppress(EvenhandError):  # The page says that there is no such run.
+            row = request.app.state.store.find_run(name)
+            found[row["id"]] = row["imported"] is not None
+    return [id for id, imported in found.items() if imported]
 
 
 @pass_context
@@ -200,6 +224,7 @@ def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
     # A page below a run leads back to it; where there is no such run, there is nothing to go back to.
     below = re.match(r"/runs/([^/]+)/", request.url.path) if problem.status != 404 else None
     given: dict[str, Any] = {"faults": problem.faults, "run_page": below[0].rstrip("/") if below else ""}
+    given["guests"] = ()  # It shows nothing of a run, and the store may be what failed.
     page = render_page(request, "problem.html.j2", status=problem.status, title=title, **given)
     page.headers.update(problem.headers)
     return page

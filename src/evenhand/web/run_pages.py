@@ -351,12 +351,13 @@ def _choose_variants_for_page(sides: Sequence[tuple[UserRunListing, str]]) -> li
 
 @router.get("/judges")
 def get_judges_page(request: Request, _: OperatorViewer, run: str = "") -> Response:
-    """The judges of a run, else of the newest finished one."""
+    """The judges of a run, else of the newest finished one, which is a guest only where nothing else is here."""
     store = request.app.state.store
     finished = list_finished_runs_in_history(store)
     if not run and not finished:
         return render_page(request, "judges_page.html.j2", finished=(), run=None)
-    head = load_run_head(store, run or finished[0].id)
+    newest = next((one.id for one in finished if not one.imported), finished[0].id if finished else "")
+    head = load_run_head(store, run or newest)
     return render_page(request, "judges_page.html.j2", finished=finished, **build_judge_report_page(head))
 
 

@@ -91,6 +91,7 @@ class AlignmentReport:
     judges: str
     calls: int  # That were answered now; replies that the store had are not among them.
     cost: Decimal | None
+    imported: bool = False  # Whether the run was made elsewhere.
 
     @property
     def exit_code(self) -> int:
@@ -247,6 +248,7 @@ class _AlignWorkflow:
             judges=self._write_judges(found),
             calls=connections.spent.requests,
             cost=connections.spent.cost,
+            imported=self.row["imported"] is not None,
         )
 
     def _list_texts_held_out(self, divided: DividedSamples) -> list[str]:
@@ -275,8 +277,9 @@ class _AlignWorkflow:
         one = found.selection
         before, after = (format_percent(error.estimate) for error in (one.before, one.after))
         labels = pluralize_count(self.asking.labelled.labels, "label")
+        guest = ", which was imported" if self.row["imported"] is not None else ""
         comments = [
-            f"Aligned by evenhand align with {labels} of run {self.row['id']}.",
+            f"Aligned by evenhand align with {labels} of run {self.row['id']}{guest}.",
             f"Error before {before} of the scale, after {after} ({format_p_value(one.chance)}); {one.samples} samples.",
         ]
         for edit in found.edits:
@@ -290,6 +293,7 @@ def encode_alignment(report: AlignmentReport) -> Json:
     found, selection = report.found, report.found.selection
     return {
         "run": report.run,
+        **({"imported": True} if report.imported else {}),
         "name": report.name,
         "kept": bool(found.edits),
         "why": found.why,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +17,8 @@ from evenhand.evals.eval_judges import write_eval_judge_maps
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.private_files import require_new_file
 from evenhand.model.scorecard import MAPPED_DECIMALS, ScoreMap
+from evenhand.models.model_names import PROVIDERS
+from evenhand.models.requests import EMBEDDED
 from evenhand.runs.columns import load_run_columns
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
@@ -164,6 +166,8 @@ def _round_exported_map_number(value: float) -> Fraction:
 def export_panel_for_user(found: JudgeCalibration, maps: Sequence[ScoreMap] = ()) -> str:
     """The recommended panel as YAML that `judges:` in an eval file can name; refused where there is none."""
     chosen = found.recommended
+    if found.imported:
+        _refuse_guest_judges_in_file(found.run, _choose_panel_to_export(found))
     if isinstance(chosen, NoRecommendedPanel) and not maps:
         more = f"label {chosen.more} more" if chosen.more else "evenhand calibrate without --write says the rest"
         raise InputError(Fault(f"there is no panel to write: {chosen.why}", more))
@@ -171,6 +175,8 @@ def export_panel_for_user(found: JudgeCalibration, maps: Sequence[ScoreMap] = ()
         f"# Chosen by evenhand calibrate on {found.labelled.samples} labelled samples of run {found.run}.",
         "# In an eval file:  judges: FILE",
     ]
+    if found.imported:
+        lines.append(f"# Run {found.run} was imported: its judges and their answers are what its file says.")
     kind = "" if isinstance(chosen, NoRecommendedPanel) else chosen.chosen.kind
     if kind == "median":
         lines.append("# This panel is a median. In the rubric:  panel: {aggregate: median}")
@@ -178,6 +184,17 @@ def export_panel_for_user(found: JudgeCalibration, maps: Sequence[ScoreMap] = ()
         lines.append(f"# Beware: {''.join(one if one.isprintable() else ' ' for one in warning)}")
     chosen_judges = _choose_panel_to_export(found)
     return format_exported_judge_file(lines, chosen_judges if kind == "weights" else list(chosen_judges), maps)
+
+
+def _refuse_guest_judges_in_file(run: str, judges: Iterable[str]) -> None:
+    """Of an imported run only judges are written whose server your environment names: what is code, a file or an
+    address would be opened by the eval that names the file, and its author chose it.
+    """
+    providers = (*PROVIDERS, "openai-decisions")
+    foreign = [name for name in judges if name != EMBEDDED and name.partition("/")[0] not in providers]
+    if foreign:
+        what = f"run {run} was imported, and no file is written that names a judge of its author's: {foreign[0][:80]!r}"
+        raise InputError(Fault(what, "name judges that you know under judges in the eval file"))
 
 
 def format_exported_judge_file(

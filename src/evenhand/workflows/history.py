@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import inf
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_us
 from evenhand.workflows.subjects import EVAL_PREFIX, SUBJECT_PREFIX, SubjectEvaluation, load_subject_evaluations
 
 HistoryOrder = Literal["oldest", "composite"]
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +137,10 @@ def _sort_history_by_score(found: Sequence[SubjectEvaluation]) -> list[SubjectEv
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryListing:
-    """A name that has a history; score, grade and verdict are those of a subject's latest evaluation."""
+    """A name that has a history; score, grade and verdict are those of a subject's latest evaluation.
+
+    Runs of an eval that were imported are counted apart: they are none of its evaluations, and never the latest.
+    """
 
     kind: Literal["eval", "subject"]
     name: str
@@ -144,6 +149,11 @@ class HistoryListing:
     score: float | None = None
     grade: str | None = None
     verdict: str | None = None
+    imported: int = 0
+
+    def to_json(self) -> Json:
+        """As plain data; what was imported only where something was."""
+        return {name: value for name, value in asdict(self).items() if name != "imported" or value}
 
 
 def list_histories(store: StoreLike) -> list[HistoryListing]:
@@ -154,11 +164,16 @@ def list_histories(store: StoreLike) -> list[HistoryListing]:
 
 def _list_stored_histories(store: Store) -> list[HistoryListing]:
     ended: dict[str, list[str]] = {}
+    guests: Counter[str] = Counter()
     for run in store.list_runs():
         if run["state"] == "finished":
-            ended.setdefault(run["name"], []).append(run["ended"])
+            own = [run["ended"]] if run["imported"] is None else []
+            ended.setdefault(run["name"], []).extend(own)
+            guests[run["name"]] += not own
     found = [
-        HistoryListing(kind="eval", name=name, evaluations=len(times), latest=max(times))
+        HistoryListing(
+            kind="eval", name=name, evaluations=len(times), latest=max(times, default=""), imported=guests[name]
+        )
         for name, times in ended.items()
     ]
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -195,7 +210,6 @@ def _history_composite_trend(now: float | None, before: float | None) -> float |
 
 MOST_TREND_RUNS = 30  # Of one eval, the newest, where several are listed.
 MOST_LISTED_RUNS = 300
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,13 +228,16 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalTrend:
-    """An eval: its newest runs, the newest first, the points of those that are finished, the oldest first."""
+    """An eval: its newest runs, the newest first, the points of those that are finished, the oldest first.
+
+    Runs that were imported are listed, and marked there; neither points nor the verdict are theirs.
+    """
 
     name: str
     total: int  # Runs in the store.
     runs: tuple[UserRunListing, ...]
     points: tuple[TrendPoint, ...]
-    verdict: str | None  # Of the newest finished run.
+    verdict: str | None  # Of the newest finished run that was made here.
     headline: str
     best: str | None
 
@@ -262,13 +279,17 @@ class FinishedRun:
     id: str
     name: str
     started: str
+    imported: bool = False  # Whether it was made elsewhere.
 
 
 @with_opened_user_store
 def list_finished_runs_in_history(store: Store, most: int = 100) -> list[FinishedRun]:
     """The newest finished runs of all evals."""
     heads = [one for one in store.rows.list_run_heads() if one["state"] == "finished"]
-    return [FinishedRun(**{name: one[name] for name in ("id", "name", "started")}) for one in heads[:most]]
+    return [
+        FinishedRun(id=one["id"], name=one["name"], started=one["started"], imported=one["imported"] is not None)
+        for one in heads[:most]
+    ]
 
 
 def _has_history_all_words(words: Sequence[str], name: str, ids: Sequence[str]) -> bool:
@@ -301,8 +322,9 @@ def _load_history_trend(store: Store, name: str, total: int, most: int) -> EvalT
 
 
 def _find_last_decision_in_history(rows: Sequence[Row]) -> Json:
-    """What the newest finished run decided; nothing where none is finished."""
-    kept = next((row["summary"] for row in rows if row["state"] == "finished" and row["summary"]), None)
+    """What the newest finished run of ours decided; nothing where none is finished."""
+    own = (row for row in rows if row["imported"] is None)
+    kept = next((row["summary"] for row in own if row["state"] == "finished" and row["summary"]), None)
     decision: Json = json.loads(kept)["decision"] if kept else {}
     return decision
 
@@ -310,7 +332,7 @@ def _find_last_decision_in_history(rows: Sequence[Row]) -> Json:
 def _list_history_trend_points(rows: Iterator[Row]) -> Iterator[TrendPoint]:
     before = None
     for row in rows:
-        if row["state"] != "finished" or not row["summary"]:
+        if row["state"] != "finished" or not row["summary"] or row["imported"] is not None:
             continue
         changed = before is not None and row["fingerprint"] != before
         before = row["fingerprint"]

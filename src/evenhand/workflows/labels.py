@@ -11,7 +11,7 @@ from typing import Any
 from evenhand.calibrate.labels import (
     LABEL_SCHEMA,
     SCORE_QUESTION,
-    VOID_LABEL_JSON,
+    VOID_LABEL_SHAPE,
     BoundLabels,
     Label,
     bind_labels_to_outputs,
@@ -28,6 +28,8 @@ from evenhand.calibrate.next_labels import (
 from evenhand.calibrate.people_scale import estimate_on_people_scale, list_people_sides
 from evenhand.calibrate.trust import TrustGate
 from evenhand.errors import Fault, InputError, make_unwritable_file_error, suggest_known_word_in_error
+from evenhand.files.codec import Codec
+from evenhand.files.json_shape import JsonField, JsonShape
 from evenhand.files.private_files import open_private_text_file, require_new_file
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.runs.kept_texts import format_run_output_digest, number_run_output_text
@@ -66,6 +68,7 @@ class NextLabelPlan:
     widths: tuple[ExpectedWidth, ...]
     void: tuple[Label, ...]
     unbound: int
+    imported: bool = False  # Whether the run was made elsewhere.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,6 +113,7 @@ def choose_labels(
         widths=tuple(expect_widths_with_more_labels(estimates, len(made.drawn.samples))),
         void=bound.void,
         unbound=bound.unbound,
+        imported=table.imported,
     )
 
 
@@ -222,7 +226,7 @@ def _list_labels_template_lines(plan: NextLabelPlan, rater: str) -> Iterator[dic
 
 def next_labels_to_json(plan: NextLabelPlan) -> dict[str, Any]:
     """The stable JSON of it."""
-    return VOID_LABEL_JSON.to_json(plan)  # type: ignore[no-any-return]
+    return LABELS_JSON.to_json(plan)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,6 +241,7 @@ class CheckedLabels:
     batches: int
     void: tuple[Label, ...]
     unbound: int
+    imported: bool = False  # Whether the run was made elsewhere.
 
 
 @with_opened_user_store
@@ -253,9 +258,16 @@ def check_labels(store: Store, labels: Path, run: str) -> CheckedLabels:
         batches=len({one.batch for one in bound.labels if one.batch is not None}),
         void=bound.void,
         unbound=bound.unbound,
+        imported=table.imported,
     )
 
 
 def checked_labels_to_json(found: CheckedLabels) -> dict[str, Any]:
     """The stable JSON of it."""
-    return VOID_LABEL_JSON.to_json(found)  # type: ignore[no-any-return]
+    return LABELS_JSON.to_json(found)  # type: ignore[no-any-return]
+
+
+_ONLY_GUESTS_MARKED = JsonShape(fields={"imported": JsonField(sparse=True)})
+LABELS_JSON = Codec(
+    shapes={Label: VOID_LABEL_SHAPE, NextLabelPlan: _ONLY_GUESTS_MARKED, CheckedLabels: _ONLY_GUESTS_MARKED}
+)

@@ -160,6 +160,7 @@ def _seal_probe_in_store(
         items=tuple(items),
         detector=design_probe_detector(items, chosen.daily),
         cost=cost,
+        imported=held.table.imported,
     )
 
 
@@ -208,6 +209,7 @@ def encode_probe(checked: CheckedProbe) -> dict[str, Any]:
         "state": status.state,
         "sealed": probe.at,
         "run": probe.run,
+        **({"imported": True} if probe.imported else {}),
         "eval": probe.eval,
         "judge": probe.judge,
         "version": probe.version or None,

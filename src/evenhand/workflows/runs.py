@@ -154,7 +154,8 @@ def describe_run_under_way(store: Store, run: str) -> str:
 def load_run_setup(store: Store, run: str) -> Json:
     """What a run was told: its eval file, rubrics, prompts, judges, variants."""
     row = store.find_run(run)
-    return {"source": row["source"], **json.loads(row["setup"])}
+    mark = {} if row["imported"] is None else {"imported": row["imported"]}  # As in the head of its report.
+    return {**mark, "source": row["source"], **json.loads(row["setup"]), **mark}
 
 
 @with_opened_user_store

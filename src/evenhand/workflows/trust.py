@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from evenhand.calibrate.labelled_outputs import LabelledOutputs, collect_labelled_outputs
-from evenhand.calibrate.labels import SCORE_QUESTION, VOID_LABEL_JSON, Label
+from evenhand.calibrate.labels import SCORE_QUESTION, VOID_LABEL_SHAPE, Label
 from evenhand.calibrate.people_scale import (
     LabelDisagreement,
     ReliabilityCurve,
@@ -34,6 +34,8 @@ from evenhand.calibrate.trust import (
 from evenhand.compare.decide import DEFAULT_LAYER_GATE
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.files.codec import Codec
+from evenhand.files.json_shape import JsonField, JsonShape
 from evenhand.runs.columns import RunTable, load_run_columns
 from evenhand.runs.stored_judgments import find_scoring_rubrics
 from evenhand.store.store import Store
@@ -64,6 +66,7 @@ class RunTrust:
     directions: tuple[DirectionTrust, ...]
     curves: tuple[ReliabilityCurve, ...]
     differing: tuple[LabelDisagreement, ...]
+    imported: bool = False  # Whether the run was made elsewhere.
 
     @property
     def exit_code(self) -> int:
@@ -96,6 +99,7 @@ def measure_trust(
         directions=tuple(hold_directions_against_people(labelled, table, span)),
         curves=tuple(measure_reliability_curves(labelled, _find_least_asked_of_run_gates(gates), span)),
         differing=tuple(find_label_disagreements(labelled, span)),
+        imported=table.imported,
     )
 
 
@@ -135,9 +139,12 @@ def load_labelled_gates(
     return LabelledGates(table=table, setup=setup, found=found, labelled=labelled, gates=gates, span=span)
 
 
+TRUST_JSON = Codec(shapes={Label: VOID_LABEL_SHAPE, RunTrust: JsonShape(fields={"imported": JsonField(sparse=True)})})
+
+
 def encode_run_trust(found: RunTrust) -> dict[str, Any]:
     """The stable JSON of it, with the answer of the first gate on top, in a word and in sentences."""
-    first, values = found.gates[0], VOID_LABEL_JSON.to_json(found)
+    first, values = found.gates[0], TRUST_JSON.to_json(found)
     for direction, value in zip(found.directions, values["directions"], strict=True):
         value["says"] = phrase_trust_in_direction(direction)
     return {

@@ -38,7 +38,7 @@ from evenhand.calibrate.jackknife import (
 from evenhand.calibrate.labelled_outputs import Integers
 from evenhand.errors import Fault, InputError
 from evenhand.files.codec import Codec
-from evenhand.files.json_shape import JsonShape, SplitField, json_write_only_scalar
+from evenhand.files.json_shape import JsonField, JsonShape, SplitField, json_write_only_scalar
 from evenhand.stats.arrays import Undefined
 from evenhand.wording import format_number, format_percent, format_plural, round_number_for_json, word_layers
 
@@ -103,6 +103,7 @@ def build_judge_audit(seen: CalibrationAuditedRun) -> Audit:
         judges=seen.judges,
         samples=len(set(seen.table.cluster.tolist())),
         findings=findings,
+        imported=seen.table.imported,
     )
 
 
@@ -174,7 +175,10 @@ AUDIT_JSON = Codec(
     scalars={float: json_write_only_scalar(round_number_for_json)},
     shapes={
         Audit: JsonShape(
-            fields={"findings": SplitField(("colours", "findings", "not_listed"), _encode_judge_audit_findings)}
+            fields={
+                "findings": SplitField(("colours", "findings", "not_listed"), _encode_judge_audit_findings),
+                "imported": JsonField(sparse=True),
+            }
         )
     },
 )

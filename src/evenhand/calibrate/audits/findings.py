@@ -67,6 +67,7 @@ class Audit:
     judges: tuple[str, ...]
     samples: int
     findings: tuple[AuditFinding, ...]
+    imported: bool = False  # Whether the run was made elsewhere.
 
 
 def unknown_calibration_finding(
