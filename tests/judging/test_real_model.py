@@ -26,7 +26,7 @@ from tests.judging.messages_api import KEY
 from tests.judging.servers import Servers
 from tests.soak import SOAK
 
-# Reading takes a small model longest: the marks around a reference are as long as all the rest, so one sample has it.
+# Reading takes a small model longest, and the marks around a reference are longer than it: one sample has one.
 SAMPLE = Sample(input="Capital of France?", outputs={"a": "Paris is.", "b": "Lyon."})
 ONE = Sample(input=SAMPLE.input, reference="Paris", outputs={"a": SAMPLE.outputs["a"]})
 LIST = load_rubric({"criteria": [{"id": "names-it", "expected_outcome": "Names Paris"}]})

@@ -173,7 +173,8 @@ class Reader:
 def watch_page(seen: Opened, is_own: Callable[[str], bool]) -> None:
     """Note what should not happen on a page, and requests for an address that is not its own.
 
-    They are watched, not stopped: that the browser has each allowed one by one is a third of opening a page.
+    They are watched, not stopped, which would have each pass through Python: a name that is not this machine's has no
+    address in this browser.
     """
 
     def dialog(one: Dialog) -> None:
