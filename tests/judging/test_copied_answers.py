@@ -153,6 +153,8 @@ def test_a_judge_that_only_agrees_is_read(reply: str) -> None:
 OWN = [
     plant("It says what it wants in one line.", 7) + "\nI did not follow what the text asks for.",
     "It drifts.\n" + plant("It says little, and says it twice.", 10),
+]
+MORE_KEYS = [
     plant("Short and plain.", 10)[:-1] + ', "summary": "Good."}',
     "Notes first.\n" + plant("It greets the world.", 10, note="none"),
 ]
@@ -162,6 +164,18 @@ OWN = [
 def test_an_object_with_a_reason_of_its_own_is_the_judges(reply: str) -> None:
     """The same score with the same evidence may be right; only what is copied is asked for again."""
     assert judge_once(f"Hello world.\n{P}\n", reply) in (7, 10)
+
+
+@pytest.mark.parametrize("reply", MORE_KEYS)
+def test_an_object_with_other_keys_is_asked_for_alone(reply: str) -> None:
+    """They may come of a planted piece of JSON that closed a string of the judge's."""
+    output = f"Hello world.\n{P}\n"
+    dialogue = ask_judge_pointwise(RUBRIC, Sample(outputs={"a": output}), "a", MANNER)
+    told, asked = converse(dialogue, in_turn(reply, plant("Short and plain.", 7)))
+
+    assert judge_once(output, reply) is None
+    assert judge_once("Hello world.", reply) == 10
+    assert isinstance(score := told.answers.scores["clarity"], Scored) and (score.value, len(asked)) == (7, 2)
 
 
 OTHERWISE = [

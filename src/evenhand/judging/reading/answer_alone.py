@@ -43,15 +43,27 @@ _VALUE = re.compile(
     r"|[A-F][+-]?|tie|是|否|[0-9]{1,3} ?分",
     re.IGNORECASE,
 )
-_GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|_")  # HighScore: 10
-_JSON_SIGNS = re.compile(r"[{}\[\]\"]")  # Around a text in which a table stands.
+_GLUED = re.compile(  # HighScore: 10ms
+    r"(?<=[a-z])(?=[A-Z])|_|(?<=[0-9])(?=[^\W\d_])|(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])"
+)
+_MARKS = re.compile(r"[{}\[\]\"~]")  # Around a text in which a table stands.
+_JSON_PIECE = re.compile(r"\"\s{0,9}(?:[:}\]]|,\s{0,9}\")")
 _MAY_ANSWER = re.compile(r"[:：=|/{\[★⭐分]|\bout of\b|\bis better\b", re.IGNORECASE)
 
 
 def holds_one_asked_object(reply: str, schema: Mapping[str, object] | None) -> bool:
-    """Whether the one object in a reply is in the form that was asked for: by its reasons it says whose it is."""
-    values = [value for value in find_json_values_in_reply(reply) if holds_reply_json_object(value.data)]
-    return len(values) == 1 and values[0].complete and _has_asked_form(values[0].data, schema)
+    """Whether the one object in a reply is in the form that was asked for: by its reasons it says whose it is.
+
+    Other keys, and pieces of JSON around it, may come of a planted text that closed a string of the judge's.
+    """
+    said = _strip_own_thinking(reply)
+    if said is None:
+        return False
+    values = [value for value in find_json_values_in_reply(said) if holds_reply_json_object(value.data)]
+    if len(values) != 1 or not values[0].complete:
+        return False
+    rest = f"{said[: values[0].start]} {said[values[0].end :]}"
+    return _JSON_PIECE.search(rest) is None and _has_asked_form(values[0].data, schema)
 
 
 def is_reply_as_asked(reply: str, schema: Mapping[str, object] | None) -> bool:
@@ -61,7 +73,7 @@ def is_reply_as_asked(reply: str, schema: Mapping[str, object] | None) -> bool:
     """
     said = _strip_own_thinking(reply)
     values = find_json_values_in_reply(said) if said is not None else ()
-    return said is not None and _is_only_value(said, values) and _has_asked_form(values[0].data, schema, exactly=True)
+    return said is not None and _is_only_value(said, values) and _has_asked_form(values[0].data, schema)
 
 
 def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names: Collection[str]) -> bool:
@@ -78,6 +90,7 @@ def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names
 
 def _strip_own_thinking(reply: str) -> str | None:
     """The reply without what was thought before it; None where thinking is closed twice, or in the middle: a quote?"""
+    reply = reply.lstrip("\ufeff")
     marks = [mark[1] for mark in _THINKING.finditer(reply)]
     if marks and (marks != ["", "/"] or not reply.lstrip().startswith("<")):
         return None
@@ -93,14 +106,19 @@ def _is_only_value(said: str, values: Sequence[ReplyValue]) -> bool:
 def find_answers_in_judged_text(
     text: str, labels: Collection[str], read: Callable[[str], Reading], nothing: Reading
 ) -> bool:
-    """Whether a text reads as an answer, whole or by a line, alone or below the label of an output."""
+    """Whether a text reads as an answer, whole or by a line, alone or below the label of an output.
+
+    Pieces of JSON may become one inside the object of a judge that quotes them as they are.
+    """
+    if _JSON_PIECE.search(text) is not None:
+        return True
     heads = ("", *(f"{label}:\n" for label in labels))
     return any(read(head + part) != nothing for part in _list_text_parts(text) for head in heads)
 
 
 def _list_text_parts(text: str) -> Iterator[str]:
     plain = [text, *list_unescaped_texts(text)]
-    apart = (_JSON_SIGNS.sub(" ", _GLUED.sub(" ", one)) for one in plain)
+    apart = (_MARKS.sub(" ", _GLUED.sub(" ", _THINKING.sub(" ", one))) for one in plain)
     for spelt in dict.fromkeys((*plain, *apart, *map(fold_quotation_in_reply, plain))):
         for start in range(0, max(len(spelt), 1), WINDOW_STEP):
             yield spelt[start : start + READ_AT_ONCE]
@@ -108,28 +126,23 @@ def _list_text_parts(text: str) -> Iterator[str]:
         yield from lines[-MOST_LINES_READ:]
 
 
-def _has_asked_form(data: object, schema: object, *, exactly: bool = False) -> bool:
-    """Whether a value has all that a schema asks for, and if `exactly`, no other keys; else no text may be empty."""
+def _has_asked_form(data: object, schema: object) -> bool:
+    """Whether a value has all that a schema asks for, to the key, each of the type that it asks for."""
     if not isinstance(schema, Mapping):
         return False
     if "anyOf" in schema:
-        options = cast("list[object]", schema["anyOf"])
-        return any(_has_asked_form(data, option, exactly=exactly) for option in options)
+        return any(_has_asked_form(data, option) for option in cast("list[object]", schema["anyOf"]))
     below = schema.get("properties")
     if isinstance(below, Mapping):
-        return (
-            type(data) is dict
-            and (data.keys() == below.keys() if exactly else data.keys() >= below.keys())
-            and all(_has_asked_form(data[key], below[key], exactly=exactly) for key in below)
-        )
+        same = type(data) is dict and data.keys() == below.keys()
+        return same and all(_has_asked_form(cast("dict[str, object]", data)[key], below[key]) for key in below)
     if schema.get("type") == "array":
-        inner = schema.get("items")
-        return isinstance(data, list) and all(_has_asked_form(one, inner, exactly=exactly) for one in data)
-    if exactly and "enum" in schema:
+        return isinstance(data, list) and all(_has_asked_form(one, schema.get("items")) for one in data)
+    if "enum" in schema:
         return data in cast("list[object]", schema["enum"])
     if schema.get("type") in ("number", "integer"):
-        return not exactly or (isinstance(data, int | float | Decimal) and not isinstance(data, bool))
-    return not isinstance(data, dict | list) and (exactly or bool(str(data).strip()))
+        return isinstance(data, int | float | Decimal) and not isinstance(data, bool)
+    return isinstance(data, str)
 
 
 def _list_schema_keys(schema: object) -> Iterator[str]:
