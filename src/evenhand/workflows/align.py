@@ -225,8 +225,7 @@ class _AlignWorkflow:
             if cache.asks_no_more:
                 what = f"not everything could be asked: {cache.spent or cache.silent}"
                 raise InputError(Fault(what, "replies so far are kept: run align again to continue"))
-        # The map of a panel would be no judge's: a file of judges holds one for each.
-        # And a map is of a judge as the run asked it.
+        # A map is of one judge, as the run asked it: a file of judges holds one for each, and none of a panel.
         mappable = list_run_criteria_to_map(self.setup) if len(self.judges) == 1 and not options.judges else {}
         data = tabulate_candidate_answers(labelled, questions, divided.deciding, tried, answers, mappable)
         if not data.has_present_answers:
