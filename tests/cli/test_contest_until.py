@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -132,12 +133,13 @@ def test_a_contest_that_is_ranked_and_paid_in_one_call_says_that_nobody_could_ch
     contest(folder, "report", "latest", "--html", "-o", "page.html")
 
     record = json.loads(shown.stdout)
-    released = record["payment"]["released"][:19].replace("T", " ")
+    released = datetime.fromisoformat(record["payment"]["released"]).astimezone(UTC)
+    page = (folder / "page.html").read_text("utf-8")
     said = one_line(done.stdout)
     assert said.index("nobody could challenge it") < said.index("newly released")
     assert "nobody could challenge it" in one_line(again.stdout)
     assert record["unchallengeable"] is True
-    assert f"was released to kestrel on {released}." in (folder / "page.html").read_text("utf-8")
+    assert f"was released to kestrel on {released.day} {released:%b %Y, %H:%M} UTC." in page
 
 
 def test_with_the_clock_there_is_time_to_challenge(folder: Path) -> None:

@@ -226,6 +226,7 @@ def test_a_run_moves_to_another_store_unchanged(folder: Path, tmp_path: Path) ->
 
     after = json.loads(evenhand("report", before["run"]["id"], "--json", folder=other).stdout)
     assert after["run"].pop("imported") == "guest"
+    assert after["sensitivity"].pop("imported") is True
     assert after == before
 
 

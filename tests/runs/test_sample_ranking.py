@@ -187,7 +187,7 @@ def test_a_move_names_its_variant_and_a_failed_verdict_is_said(store: Store) -> 
     [listed] = list_run_samples(store, RUN).samples
 
     assert listed.moved_variant == "new"
-    assert [says for _, says in list_report_reasons(listed)] == ["verdict fail", "new moved −2.50"]
+    assert [says for _, says in list_report_reasons(listed)] == ["verdict fail of a treatment", "new moved −2.50"]
 
 
 def test_what_moved_a_sample_are_layers_as_well_as_criteria() -> None:

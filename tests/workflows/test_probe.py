@@ -43,7 +43,8 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         text = (place / "eval.yaml").read_text("utf-8")
         (place / "eval.yaml").write_text(text.replace("[embedded]", '["python:mind:changing"]'), "utf-8")
         shutil.copy(ROOT / "examples" / "labels.jsonl", place)
-        wait_for_coroutine(run("eval.yaml"))
+        ran = wait_for_coroutine(run("eval.yaml"))
+        assert ran.head["failures"] == []
         yield place
 
 
