@@ -19,7 +19,7 @@ from tests.service.test_run_routes import build_eval
 from tests.store.test_private import read_store_files
 
 Json = dict[str, Any]
-LENGTH = re.compile(r"'content-length': '\d+'")  # Its digits tell nothing of anybody.
+LENGTH = re.compile(r"'(?:content-length|evenhand-store)': '\w+'")  # Their digits tell nothing of anybody.
 OTHER, TEXT, SCORE = "quillfeather", "Heronsong", "81"
 HOOK, RUN_TEXT, RUN_NAME, OPERATOR = "sandpiper.example", "Nightjar", "kittiwake", "lapwing"
 
