@@ -155,7 +155,8 @@ class DialogueDriver:
                 replies = [await self._ask(requests[0])]
             else:
                 replies = await await_judges_in_order(list(map(self._ask, requests)))
-            if sum([len(one.text) for one in replies if isinstance(one, Reply)]) > QUICK_REPLY:
+            shown = sum([len(one.messages[-1].text) for one in requests])  # Prose is held against what was shown.
+            if shown > QUICK_REPLY or sum([len(one.text) for one in replies if isinstance(one, Reply)]) > QUICK_REPLY:
                 # One after another: several at once would only take the time from the loop.
                 told = await asyncio.get_running_loop().run_in_executor(_READER, _advance_dialogue, dialogue, replies)
                 if isinstance(told, _FinishedDialogue):

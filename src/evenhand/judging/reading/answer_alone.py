@@ -113,7 +113,7 @@ def find_answers_in_judged_text(
     if _JSON_PIECE.search(text) is not None:
         return True
     heads = ("", *(f"{label}:\n" for label in labels))
-    return any(read(head + part) != nothing for part in _list_text_parts(text) for head in heads)
+    return any(read(head + part) != nothing for part in dict.fromkeys(_list_text_parts(text)) for head in heads)
 
 
 def _list_text_parts(text: str) -> Iterator[str]:
