@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
 from evenhand.errors import InputError
-from evenhand.stats.arrays import compute_interval_alpha
+from evenhand.stats.arrays import compute_interval_alpha, number_clusters_of_array
 from evenhand.stats.differences import Difference, difference_of, paired_difference
 from evenhand.stats.distributions import compute_t_tail
 
@@ -257,14 +257,15 @@ def test_a_level_and_clusters_that_make_no_sense_are_refused() -> None:
         Difference(estimate=2.0, low=0.0, high=1.0, level=0.95, p=0.5, sd=1.0, method="", n=9)
 
 
-@pytest.mark.parametrize("distinct", [9, 100_000])
-def test_a_hundred_thousand_pairs_are_worked_on_as_counts(distinct: int) -> None:
-    """Few distinct differences are drawn as counts, many are a t distribution: never a matrix of all pairs."""
-    differences = np.random.default_rng(1).integers(0, distinct, 100_000) / distinct
+@pytest.mark.parametrize(("distinct", "every"), [(9, 1), (9, 100), (100_000, 1)])
+def test_a_hundred_thousand_pairs_are_worked_on_as_counts(distinct: int, every: int) -> None:
+    """A few that are not tied are drawn as counts, many are a t distribution: never a matrix of all pairs."""
+    differences = np.random.default_rng(1).integers(-distinct, distinct, 100_000) / distinct
+    differences *= np.arange(100_000) % every == 0
 
     found = difference_of(differences, rng=np.random.default_rng(2))
 
-    assert found.method == ("sign flips, 9,999 drawn, and t" if distinct == 9 else "paired t")
+    assert found.method == ("sign flips, 9,999 drawn, mid-p, and t" if every > 1 else "paired t")
     assert found.high - found.low == pytest.approx(2 * 1.96 * found.sd / math.sqrt(100_000), rel=0.05)
 
 
@@ -288,3 +289,35 @@ def test_an_interval_of_ties_contains_what_its_test_does_not_reject() -> None:
     assert 0 < found.low < 1e-9  # 0 itself lies outside, as p says.
     mirrored = difference_of([-2, -2, -2, -2, -2, 0, 0], span=4.0, rng=np.random.default_rng(1))
     assert (mirrored.low, mirrored.high) == (-found.high, -found.low)
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.012, 0.03])
+def test_thousands_of_tied_differences_use_students_t_which_their_flips_agree_with(shift: float) -> None:
+    """Drawn here by another way: the signs of 9,000 differences, 4,000 times."""
+    rng = np.random.default_rng(4)
+    differences = rng.choice([-1.0, 0.0, 0.5, 1.0], size=9_000, p=[0.3, 0.2, 0.2 - shift, 0.3 + shift])
+    differences -= np.where(rng.random(9_000) < 0.1, 1.0, 0.0)
+
+    found = difference_of(differences, rng=np.random.default_rng(1))
+
+    signs = rng.integers(0, 2, size=(4_000, 9_000), dtype=np.int8) * 2 - 1
+    flipped = np.abs(signs.astype(np.float32) @ differences.astype(np.float32))
+    assert found.method == "paired t"
+    assert found.p == pytest.approx(np.mean(flipped >= abs(differences.sum()) - 1e-6), abs=0.03)
+
+
+@pytest.mark.parametrize("usual", [0.0, 1.0])
+def test_a_few_among_thousands_of_equal_differences_still_have_their_signs_flipped(usual: float) -> None:
+    """Six of 50,000 differ: around the usual difference these six decide, however many there are of the others."""
+    found = difference_of([usual] * 49_994 + [usual + 2.0] * 6, rng=np.random.default_rng(1))
+
+    assert "sign flips" in found.method
+
+
+@given(st.lists(st.integers(-5, 400), max_size=60))
+def test_labels_are_numbered_in_the_order_in_which_they_come(labels: list[int]) -> None:
+    """However far the numbers are apart, and by the type that they have."""
+    known = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    for given_labels in (np.array(labels, dtype=np.int64), np.array(labels, dtype=np.int16), labels):
+        numbered = number_clusters_of_array(given_labels, len(labels), "clusters")
+        assert numbered.tolist() == [known[label] for label in labels]

@@ -23,7 +23,7 @@ from evenhand.model.rubric import Rubric
 from evenhand.runs.columns import RunTable
 from evenhand.runs.stored_judgments import RunRubric
 from evenhand.scoring.panel_columns import DECIDED_VERDICTS, decide_panel_columns, score_panel_columns
-from evenhand.scoring.panel_pooling import Floats
+from evenhand.scoring.panel_pooling import Booleans, Floats
 from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.differences import difference_of, unit_differences
 
@@ -41,6 +41,17 @@ class ScoredColumns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CommonRows:
+    """The rows that variants are compared on, where `known` rows have a number."""
+
+    known: Booleans
+    variants: tuple[int, ...]  # Those that have any.
+    lines: NDArray[np.int64]  # Samples, with their repeats, that all of these have a number for × variants.
+    samples: int
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WhatIfColumns:
     """A run made ready: the answers of each judge, and what the rubric that it was scored by makes of them."""
 
@@ -49,6 +60,7 @@ class WhatIfColumns:
     judged: JudgedColumns
     stored: ScoredColumns
     ranked: RankedMeans
+    common: tuple[CommonRows, ...]  # Of the stored scores and composites; other numbers hardly ever stand elsewhere.
     raw: Floats  # The score that the stored rubric gives these answers.
     beyond: int  # Outputs whose stored score is another one: their answers do not tell all of it.
 
@@ -137,12 +149,14 @@ def prepare_what_if_comparison(table: RunTable, rubric: Rubric, asked: RunRubric
     found = score_panel_columns(rubric, judged.reviews, judged.unsafe)
     own = np.where(np.isnan(found.score), np.nan, table.score)
     grade, verdict = decide_panel_columns(rubric, own, found.values)
+    common = tuple(_find_common_rows(table, np.isfinite(column)) for column in (own, table.composite + 0 * own))
     return WhatIfColumns(
         table=table,
         rubric=rubric,
         judged=judged,
         stored=ScoredColumns(score=own, grade=grade, verdict=verdict),
-        ranked=rank_variants_by_mean(table, own),
+        ranked=rank_variants_by_mean(table, own, common),
+        common=common,
         raw=found.score,
         beyond=int((np.abs(own - found.score) > _SAME * 1e3).sum()),
     )
@@ -162,7 +176,7 @@ def compare_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
     after, before, table = score_what_if(run, rubric), run.stored, run.table
     moved_by = after.score - before.score
     there = np.isfinite(before.score)
-    was, now = run.ranked, rank_variants_by_mean(table, after.score)
+    was, now = run.ranked, rank_variants_by_mean(table, after.score, run.common)
     grades, words = [one.grade for one in rubric.method.grades], list(DECIDED_VERDICTS)
     variants = tuple(
         VariantChange(
@@ -197,22 +211,34 @@ def compare_what_if(run: WhatIfColumns, rubric: Rubric) -> WhatIf:
     )
 
 
-def rank_variants_by_mean(table: RunTable, values: Floats) -> RankedMeans:
-    """One set of samples for means, ranks and the lead, so that they cannot contradict each other."""
-    known = [at for at in range(len(table.variants)) if np.isfinite(values[table.variant == at]).any()]
-    lines = find_common_compared_rows(table, [values], among=known)[0]
-    every = _count_distinct(table.sample)
+def rank_variants_by_mean(table: RunTable, values: Floats, common: Sequence[CommonRows] = ()) -> RankedMeans:
+    """One set of samples for means, ranks and the lead, so that they cannot contradict each other.
+
+    Of `common` those are used, if any, that stand for the rows that have a value.
+    """
+    known = np.isfinite(values)
+    over = next((one for one in common if np.array_equal(one.known, known)), None) or _find_common_rows(table, known)
+    lines = over.lines
     means: list[float | None] = [None] * len(table.variants)
-    for at in known:
-        rows = lines[:, at] if len(lines) else np.flatnonzero((table.variant == at) & np.isfinite(values))
+    for at in over.variants:
+        rows = lines[:, at] if len(lines) else np.flatnonzero((table.variant == at) & known)
         units = compute_cluster_means(values[rows], table.cluster[rows], table.sample[rows], table.frame.composite.per)
         means[at] = float(np.average(units.means, weights=units.sizes))
-    if not len(lines) or not known:
-        return RankedMeans(means=tuple(means), order=(), lead=None, samples=0, left_out=every)
-    order = sorted(known, key=lambda at: (-round(means[at] or 0.0, 9), at))  # As on the map: a hair is no lead.
-    samples = _count_distinct(table.sample[lines[:, known[0]]])
+    if not len(lines):
+        return RankedMeans(means=tuple(means), order=(), lead=None, samples=0, left_out=over.left_out)
+    order = sorted(over.variants, key=lambda at: (-round(means[at] or 0.0, 9), at))  # As on the map: a hair is no lead.
     lead = _measure_lead(table, values, lines[:, order[:2]]) if len(order) > 1 else None
-    return RankedMeans(means=tuple(means), order=tuple(order), lead=lead, samples=samples, left_out=every - samples)
+    return RankedMeans(means=tuple(means), order=tuple(order), lead=lead, samples=over.samples, left_out=over.left_out)
+
+
+def _find_common_rows(table: RunTable, known: Booleans) -> CommonRows:
+    variants = tuple(at for at in range(len(table.variants)) if known[table.variant == at].any())
+    every = _count_distinct(table.sample)
+    lines = np.zeros((0, len(table.variants)), dtype=np.int64)
+    if variants:
+        lines, _ = find_common_compared_rows(table, [np.where(known, 0.0, np.nan)], among=variants)
+    samples = _count_distinct(table.sample[lines[:, variants[0]]]) if len(lines) else 0
+    return CommonRows(known=known, variants=variants, lines=lines, samples=samples, left_out=every - samples)
 
 
 def _count_distinct(places: NDArray[np.int64]) -> int:
@@ -231,7 +257,7 @@ def _rank_by_composite(run: WhatIfColumns, moved: Floats) -> CompositeRanking | 
     if changed:
         share = find_judge_layer_share(layers, weights)
         composite = composite + share * moved * LAYER_SPAN / float(scale.max - scale.min)
-    found = rank_variants_by_mean(table, composite)
+    found = rank_variants_by_mean(table, composite, run.common)
     if len(found.order) < 2:
         return None
     first, second = (table.variants[at] for at in found.order[:2])

@@ -166,8 +166,7 @@ def number_clusters_of_array(labels: ClusterLabels, rows: int, what: str) -> Uni
         raise InputError(Fault(f"{len(given)} {what} for {rows} scores", "one per score"))
     if isinstance(given, np.ndarray):
         if given.ndim == 1 and given.dtype.kind == "i":
-            _, first, place = np.unique(given, return_index=True, return_inverse=True)
-            return np.argsort(np.argsort(first))[place]
+            return _number_integers(given)
         given = given.tolist()
     try:
         known = {label: number for number, label in enumerate(dict.fromkeys(given))}
@@ -176,6 +175,24 @@ def number_clusters_of_array(labels: ClusterLabels, rows: int, what: str) -> Uni
     if None in known or any(map(ne, known, known)):  # NaN is not itself.
         raise InputError(Fault(f"one of the {what} is missing", "give every score one"))
     return np.fromiter(map(known.__getitem__, given), dtype=np.int64, count=rows)
+
+
+def _number_integers(labels: NDArray[np.signedinteger[Any]]) -> UnitNumbers:
+    """The same for numbers, without sorting them where none is far beyond how many there are."""
+    if not len(labels):
+        return np.zeros(0, dtype=np.int64)
+    places = labels.astype(np.int64)
+    if not 0 <= int(places.min()) <= int(places.max()) < 8 * len(places) + 64:
+        places = np.unique(places, return_inverse=True)[1]
+    first = find_first_rows(places)[places]
+    return (np.cumsum(first == np.arange(len(places))) - 1)[first]
+
+
+def find_first_rows(places: UnitNumbers) -> UnitNumbers:
+    """The row in which each number from 0 on comes first."""
+    first = np.zeros(int(places.max(initial=-1)) + 1, dtype=np.int64)
+    first[places[::-1]] = np.arange(len(places))[::-1]  # Of several rows the last that is written stays.
+    return first
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +223,7 @@ def compute_cluster_means(
     repeats = None if samples is None else number_clusters_of_array(samples, len(values), "samples")
     groups = None if clusters is None else number_clusters_of_array(clusters, len(values), "clusters")
     if repeats is not None:
-        first = np.unique(repeats, return_index=True)[1]
+        first = find_first_rows(repeats)
         values = np.bincount(repeats, weights=values) / np.bincount(repeats)
         if groups is not None and (groups != groups[first][repeats]).any():
             raise InputError(Fault("a sample is in two clusters", "give all repeats of a sample the same cluster"))

@@ -34,8 +34,10 @@ from evenhand.stats.arrays import (
 from evenhand.stats.distributions import compute_binomial_at_most, compute_t_tail, student_quantile
 from evenhand.stats.rates import bound_share_from_above
 
-# With more distinct values than this, the sign flips of so many differences follow a t distribution.
+# With more distinct values than this, the sign flips of so many differences follow a t distribution; so do those of
+# differences of which so many have a say, closer than the share of 9,999 flips can tell.
 _MOST_DISTINCT = 256
+_MOST_FLIPPED = 2_000
 # With five pairs even five equal signs come up in 1 of 16 comparisons: sign flips alone could not reject at 5%.
 _SMALLEST_BY_T = 5
 _MOST_SUBSETS = 1 << 16  # Sixteen distinct differences, or many more with ties.
@@ -203,6 +205,15 @@ class _SignFlipDifferences:
         return len(np.unique(np.abs(self.values))) == self.n
 
     @property
+    def many(self) -> bool:
+        """So many differences make the sum scatter, around 0 and around their mean, that no few of them decide it."""
+        for middle in (0.0, self.mean):
+            squares = ((self.values - middle) * self.sizes) ** 2
+            if not float(self.counts @ squares) ** 2 > _MOST_FLIPPED * float(self.counts @ squares**2):
+                return False
+        return True
+
+    @property
     def nearly_equal(self) -> bool:
         """All differences are the same, but for one in twenty at most, whatever each counts."""
         return self.most_frequent[1] >= _NEARLY_ALL * self.n
@@ -231,7 +242,7 @@ def _test_by_sign_flips_and_t(pairs: _SignFlipDifferences, alpha: float, rng: np
     others, it rejects too soon.
     """
     alike = bool((pairs.sizes == 1).all())
-    if alike and (len(pairs.values) > _MOST_DISTINCT or (pairs.n == _SMALLEST_BY_T and pairs.untied)):
+    if pairs.many or (alike and (len(pairs.values) > _MOST_DISTINCT or (pairs.n == _SMALLEST_BY_T and pairs.untied))):
         return _test_by_t(pairs, alpha)
     signs = _permutation_test_by_sign_flips(pairs, alpha, rng)
     if pairs.sd == 0 or (pairs.untied and alike):
