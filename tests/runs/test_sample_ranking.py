@@ -187,7 +187,29 @@ def test_a_move_names_its_variant_and_a_failed_verdict_is_said(store: Store) -> 
     [listed] = list_run_samples(store, RUN).samples
 
     assert listed.moved_variant == "new"
-    assert [says for _, says in list_report_reasons(listed)] == ["verdict fail of a treatment", "new moved −2.50"]
+    assert [says for _, says in list_report_reasons(listed)] == ["new: verdict fail", "new moved −2.50"]
+
+
+def test_a_reason_names_the_variants_that_it_is_about(store: Store) -> None:
+    """Of several, "1 assertion failed" sends nobody to the right column; one alone needs no name."""
+    failed = {"verdict": "fail", "criteria": {}, "reviews": [], "gates_failed": []}
+    lost = {"name": "x", "layer": "fact", "passed": False, "why_not": ""}
+    results = [
+        judged(0, "old", None),
+        judged(0, "mid", 4.5, "2/1", "10/1", assertions=[lost], scorecard=failed),
+        judged(0, "new", 4.5, "5/1", "5/1", layers={"fact": "7/2"}, scorecard=failed),
+    ]
+    keep_run(store, RUN, {"old": [], "mid": [], "new": []}, results=results, samples=[sample(0, "a")], rubrics=RUBRICS)
+
+    [listed] = list_run_samples(store, RUN).samples
+
+    assert [says for _, says in list_report_reasons(listed)] == [
+        "mid, new: verdict fail",
+        "old: 1 output without a score",
+        "mid: judges 80% apart on tone",
+        "new: 0.00 from a gate",
+        "mid: 1 assertion failed",
+    ]
 
 
 def test_what_moved_a_sample_are_layers_as_well_as_criteria() -> None:

@@ -30,8 +30,8 @@ def judged(score: float, verdict: str, **more: Any) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def path_of(result: dict[str, Any]) -> list[tuple[str, str, str]]:
-    rubric = {"judge_gate": "17/5", "score_scale": [0.0, 1.0], "criteria": [], "tags": []}
+def path_of(result: dict[str, Any], **more: Any) -> list[tuple[str, str, str]]:
+    rubric = {"judge_gate": "17/5", "score_scale": [0.0, 1.0], "criteria": [], "tags": [], **more}
     whole = {"run": {}, "judges": [], "variants": [{"name": "old", "role": "only"}], "eval": {"rubrics": [rubric]}}
     sample: dict[str, Any] = {
         "tags": [],
@@ -58,6 +58,15 @@ def test_a_verdict_stands_behind_the_score_that_it_is_read_off() -> None:
     ]
     assert [says for name, _, says in passed if name == "Verdict"] == ["a score under 0.6 fails"]
     assert [says for name, _, says in gated if name == "Verdict"] == ["a gate failed"]
+
+
+def test_a_verdict_says_from_which_score_on_it_is_given() -> None:
+    """Whoever sees borderline wants to know what was lacking; only newer runs keep all thresholds."""
+    limits = [{"verdict": "pass", "from": 0.8}, {"verdict": "borderline", "from": 0.6}]
+    between, under = (path_of(judged(*one), verdicts=limits) for one in ((0.7, "borderline"), (0.25, "fail")))
+
+    assert [says for name, _, says in between if name == "Verdict"] == ["borderline from 0.6, pass from 0.8"]
+    assert [says for name, _, says in under if name == "Verdict"] == ["0.25 is under 0.6"]
 
 
 def test_what_samples_are_shown_by_says_whose_it_is() -> None:

@@ -11,9 +11,11 @@ import pytest
 
 from evenhand import StoreError, compare
 from evenhand.errors import EvenhandError
+from evenhand.report.html.sample_page import build_sample_report_page
 from evenhand.store.store import Store
 from evenhand.workflows.audit import audit_run
 from evenhand.workflows.report import open_report
+from evenhand.workflows.run_samples import load_run_sample
 from evenhand.workflows.runs import import_run, list_runs, load_run_head
 from evenhand.workflows.sensitivity import measure_run_sensitivity
 from evenhand.workflows.what_if import ask_what_if_of_run
@@ -33,6 +35,11 @@ def _read_report() -> None:
         list(rows)
 
 
+def _show_sample() -> None:
+    head, sample = load_run_sample(None, GUEST, 0)
+    build_sample_report_page(head, sample)
+
+
 COMMANDS: dict[str, Callable[[], object]] = {
     "runs list": lambda: list_runs(None),
     "runs show": lambda: load_run_head(None, GUEST),
@@ -41,6 +48,7 @@ COMMANDS: dict[str, Callable[[], object]] = {
     "sensitivity": lambda: measure_run_sensitivity(None, GUEST, draws=20, seed=0, spread=0.5),
     "what if": lambda: ask_what_if_of_run(None, GUEST),
     "compare": lambda: compare(GUEST),
+    "sample": _show_sample,
 }
 
 
@@ -49,6 +57,16 @@ def _forge_rubric(change: Callable[[Json], None]) -> Callable[[str, Json], None]
         if kind == "runs":
             setup = json.loads(row["setup"])
             change(setup["rubrics"][""])
+            row["setup"] = json.dumps(setup)
+
+    return forge
+
+
+def _forge_shown_rubric(change: Callable[[Json], None]) -> Callable[[str, Json], None]:
+    def forge(kind: str, row: Json) -> None:
+        if kind == "runs":
+            setup = json.loads(row["setup"])
+            change(setup["frame"]["rubrics"][0])
             row["setup"] = json.dumps(setup)
 
     return forge
@@ -67,6 +85,9 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
     "a scale without its end": _forge_rubric(lambda rubric: rubric["criteria"][0]["scale"].pop("min")),
     "a step": _forge_rubric(lambda rubric: rubric["method"].update(steps=["x"])),
     "a judge": _forge_judge,
+    "verdicts": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass"}])),
+    "a verdict's score": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass", "from": "x"}])),
+    "a verdict's name": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": [], "from": 1}])),
 }
 
 

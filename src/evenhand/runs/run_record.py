@@ -131,6 +131,7 @@ def run_rubric_snapshot_json(key: str, rubric: Rubric, *, with_criteria: bool = 
             for one in several
         ],
         "judge_gate": spell_exact_fraction(least),
+        "verdicts": [{"verdict": one.verdict, "from": float(one.from_)} for one in rubric.method.verdicts],
         "layer_weights": {name: str(weight) for name, weight in read_eval_layer_weights(rubric).items()},
         "why": rubric.why,
         "gated": list(dict.fromkeys(gate.criterion for gate in rubric.all_gates)),

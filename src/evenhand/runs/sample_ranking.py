@@ -13,6 +13,7 @@ from evenhand.runs.columns import Floats, Integers, RunTable
 from evenhand.runs.tally import VERDICT_NUMBERS
 
 SampleOrder = Literal["attention", "gates", "judges", "moved", "threshold", "lowest", "file"]
+SampleReason = Literal["gates", "assertions", "findings", "unscored", "fail", "spread", "near"]
 SampleState = Literal["", "unscored", "gate", "flagged", "pass", "borderline", "fail"]
 NEAR_GATE = 0.5  # Points of a layer's scale of 1 to 5 within which a sample stands near its gate.
 WIDE_SPREAD = 0.3  # Share of a criterion's scale by which judges are far apart.
@@ -37,6 +38,7 @@ class RankedSample:
     unscored: int
     results: int
     verdict: str | None
+    whose: Mapping[str, tuple[str, ...]]  # By reason, as in `SampleReason`, the variants that it is about.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +66,7 @@ class RunSampleRanking:
     unscored: Floats  # Outputs of any variant without a score.
     results: Integers  # Of any variant; 0 where a run was stopped before it.
     verdict: Floats  # The worst, by number.
+    about: Mapping[SampleReason, NDArray[np.bool_]]  # Variants × samples.
 
     @property
     def attention(self) -> Floats:
@@ -124,6 +127,10 @@ class RunSampleRanking:
             unscored=int(self.unscored[place]),
             results=int(self.results[place]),
             verdict=None if verdict is None else WORST_VERDICTS[int(verdict)],
+            whose={
+                reason: tuple(name for name, own in zip(self.variants, held[:, place], strict=True) if own)
+                for reason, held in self.about.items()
+            },
         )
 
 
@@ -139,12 +146,20 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Seq
         _average_results_by_sample(table.composite, table.sample, table.variant == place, count)
         for place in range(len(table.variants))
     ])  # fmt: skip
-    spread, widest, criteria = _measure_judge_spread_in_run(table, own, count)
+    gaps, places, criteria = _measure_judge_spread_in_run(table, own, count)
+    spread = _reduce_columns(np.fmax, gaps)
+    distances = _measure_gate_distance_in_run(table, own, gates, count)
+    near = _reduce_columns(np.fmin, distances)
     moved, mover = _find_largest_move_in_run(table, composites, shippable)
     verdict = np.full(count, np.nan)
     if "verdict" in table.marks:
         np.fmin.at(verdict, table.sample[own], table.marks["verdict"][own])
     without = np.isnan(table.score) & np.isnan(table.composite)  # The control's too: no pair can be made without it.
+    marks: dict[SampleReason, Floats] = {
+        name: np.where(own, np.nan_to_num(table.marks.get(name, 0.0)), 0.0)
+        for name in ("gates", "assertions", "findings")
+    }
+    failed = own & (table.marks.get("verdict", np.nan) == VERDICT_NUMBERS["fail"])
     return RunSampleRanking(
         samples=table.samples,
         positions=np.array(positions, dtype=np.int64),
@@ -154,13 +169,20 @@ def rank_run_samples(table: RunTable, gates: Mapping[str, float], positions: Seq
         moved=moved,
         moved_variant=mover,
         spread=spread,
-        spread_criterion=widest,
+        spread_criterion=places[np.argmax(gaps == spread, axis=0), np.arange(count)],
         criteria=criteria,
-        near=_measure_gate_distance_in_run(table, own, gates, count),
-        **{name: _count_marks_in_run(table, name, own, count) for name in ("gates", "assertions", "findings")},
+        near=near,
+        **{name: _sum_results_by_sample(column, table.sample, count) for name, column in marks.items()},
         unscored=_sum_results_by_sample(without.astype(np.float64), table.sample, count),
         results=np.bincount(table.sample, None, count),
         verdict=verdict,
+        about={
+            **{name: _find_who_has_any(table, column > 0, count) for name, column in marks.items()},
+            "unscored": _find_who_has_any(table, without, count),
+            "fail": _find_who_has_any(table, failed, count),
+            "spread": gaps == spread,
+            "near": distances == near,
+        },
     )
 
 
@@ -191,16 +213,21 @@ def _find_largest_move_in_run(table: RunTable, composites: Floats, shippable: li
 def _measure_judge_spread_in_run(
     table: RunTable, own: NDArray[np.bool_], count: int
 ) -> tuple[Floats, Integers, tuple[str, ...]]:
-    """The widest gap between two judges on one criterion of one output, and which criterion that is."""
+    """The widest gap between two judges on one criterion of one output, and which criterion that is.
+
+    Both are variants × samples.
+    """
     criteria = tuple(dict.fromkeys(id for _, id in table.judgments))
-    widest, place = np.full(count, np.nan), np.zeros(count, dtype=np.int64)
+    widest = np.full((len(table.variants), count), np.nan)
+    place = np.zeros(widest.shape, dtype=np.int64)
     for number, id in enumerate(criteria):
         columns = np.stack([column[own] for (_, other), column in table.judgments.items() if other == id])
         if len(columns) < 2:
             continue
         high, low = _reduce_columns(np.fmax, columns), _reduce_columns(np.fmin, columns)
-        gap = np.full(count, np.nan)
-        np.fmax.at(gap, table.sample[own], (high - low) / (_find_scale_width_in_run(table, id) or 1.0))
+        gap = np.full(widest.shape, np.nan)
+        rows = (table.variant[own], table.sample[own])
+        np.fmax.at(gap, rows, (high - low) / (_find_scale_width_in_run(table, id) or 1.0))
         wider = np.isnan(widest) | (gap > widest)
         place = np.where(wider & ~np.isnan(gap), number, place)
         widest = np.fmax(widest, gap)
@@ -215,18 +242,20 @@ def _find_scale_width_in_run(table: RunTable, id: str) -> float:
 def _measure_gate_distance_in_run(
     table: RunTable, own: NDArray[np.bool_], gates: Mapping[str, float], count: int
 ) -> Floats:
-    distance = np.full(count, np.nan)
+    """How near a layer of each output is to its gate: variants × samples."""
+    distance = np.full((len(table.variants), count), np.nan)
+    rows = (table.variant[own], table.sample[own])
     for name, least in gates.items():
         if name in table.layers:
-            np.fmin.at(distance, table.sample[own], np.abs(table.layers[name][own] - least))
+            np.fmin.at(distance, rows, np.abs(table.layers[name][own] - least))
     return distance
 
 
-def _count_marks_in_run(table: RunTable, name: str, own: NDArray[np.bool_], count: int) -> Floats:
-    column = table.marks.get(name)
-    if column is None:
-        return np.zeros(count)
-    return _sum_results_by_sample(np.nan_to_num(column[own]), table.sample[own], count)
+def _find_who_has_any(table: RunTable, rows: NDArray[np.bool_], count: int) -> NDArray[np.bool_]:
+    """Which variants have a row of these, of each sample: variants × samples."""
+    held = np.zeros((len(table.variants), count), dtype=np.bool_)
+    held[table.variant[rows], table.sample[rows]] = True
+    return held
 
 
 def _sum_results_by_sample(values: Floats, sample: Integers, count: int) -> Floats:

@@ -319,6 +319,8 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
 
     What they refuse in words of their own, such as a run with too few samples, is no fault of the file.
     """
+    from evenhand.report.html.sample_reasons import find_report_questions
+
     setup = json.loads(run["setup"])
     for kept in (*setup["rubrics"].values(), *setup.get("scored_by", {}).values()):
         with suppress(EvenhandError):
@@ -326,6 +328,8 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
     for tag in setup["rubrics"]:
         with suppress(EvenhandError):
             find_run_rubric_for_tag(setup, tag)
+    for shown in read_run_eval_record(setup["frame"]).rubrics:
+        find_report_questions([dict(shown)], ())
     found = ((row, wrong) for row in store.results(run["id"]) for wrong in _list_wrong_fields_of_imported_run(row))
     for row, wrong in islice(found, 1):
         what = f"has a judgment whose {wrong} cannot be (position {row['position']}, variant {row['variant']!r})"

@@ -150,6 +150,18 @@ def test_what_has_a_form_is_quoted() -> None:
     assert judge_criterion_claim("Contains a bullet list", JudgedText(BULLETS)).quote == "- a coat"
 
 
+def test_the_sentence_with_the_word_is_quoted() -> None:
+    """Not the first sentence, which has nothing to do with it; a word that is not there has none."""
+    text = JudgedText("Thank you for waiting. We are sorry about the delay.")
+
+    said = judge_criterion_claim("Contains the word 'sorry' or 'regret'", text)
+    denied = judge_criterion_claim("Does not contain the word 'sorry'", text)
+    absent = judge_criterion_claim("Contains the word 'regret'", text)
+
+    assert (said.quote, denied.quote) == ("We are sorry about the delay.",) * 2
+    assert (said.holds, denied.holds, absent.holds, absent.quote) == (True, False, False, "")
+
+
 def test_a_name_in_backticks_may_be_the_code_that_is_meant() -> None:
     """Or it may not: that is left open."""
     assert judge_criterion_claim("Includes code examples", JudgedText("Call `print(1)` then.")).holds is None

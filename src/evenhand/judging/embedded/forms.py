@@ -188,10 +188,12 @@ def _judge_word_claim(asks: str, text: JudgedText) -> FormAnswer | None:
     phrase = next(filter(None, asked.groups()))
     parts = load_judge_pattern("forms", "word_break").split(phrase.strip())
     words, either = parts[::2], "or" in map(str.lower, parts[1::2])
-    occurs = (any if either else all)(contains_claim_words(text.text, word) for word in words)
+    found = [word for word in words if contains_claim_words(text.text, word)]
+    occurs = bool(found) if either else len(found) == len(words)
+    quote = next((one for one in text.sentences if occurs and contains_claim_words(one, found[0])), "")
     denied = load_judge_pattern("forms", "word_denial").search(asks.replace(phrase, "")) is not None
     named = f" {'or' if either else 'and'} ".join(f"“{word}”" for word in words)
-    return FormAnswer(occurs != denied, f"{named} {'occurs' if occurs else 'does not occur'} in it")
+    return FormAnswer(occurs != denied, f"{named} {'occurs' if occurs else 'does not occur'} in it", quote)
 
 
 def _judge_feature_claim(asks: str, text: JudgedText) -> FormAnswer | None:

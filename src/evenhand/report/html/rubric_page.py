@@ -194,7 +194,7 @@ def _describe_flips_in_report(found: Any) -> str:
     if not all_flips or more <= 0:
         return _count_flips(found)
     listed = f"Listed are {len(found.flips)}, those that moved most and at least one of each kind"
-    return f"{_count_flips(found)} {listed}; {more:,} more are not."
+    return f"{_count_flips(found)} {listed}; {more:,} more {'is' if more == 1 else 'are'} not."
 
 
 def _count_flips(found: Any) -> str:

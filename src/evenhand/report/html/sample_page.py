@@ -66,27 +66,31 @@ def write_report_value(value: Any) -> str:
 
 
 def list_report_reasons(sample: Any) -> Iterator[tuple[str, str]]:
-    """Why a sample deserves a look, each with its tone."""
+    """Why a sample deserves a look, each with its tone; of several variants, whose."""
+
+    def name_whose(reason: str) -> str:
+        return f"{', '.join(sample.whose[reason])}: " if len(sample.composites) > 1 else ""
+
     if not sample.results:
         yield "", "no result yet"
     if sample.gates:
-        yield "bad", f"{pluralize_count(sample.gates, 'gate')} failed"
+        yield "bad", f"{name_whose('gates')}{pluralize_count(sample.gates, 'gate')} failed"
     elif sample.verdict == "fail":
-        # Of several variants, only what may be shipped is looked at.
-        yield "bad", "verdict fail" if len(sample.composites) == 1 else "verdict fail of a treatment"
+        yield "bad", f"{name_whose('fail')}verdict fail"
     if sample.unscored:
-        yield "bad", f"{pluralize_count(sample.unscored, 'output')} without a score"
+        yield "bad", f"{name_whose('unscored')}{pluralize_count(sample.unscored, 'output')} without a score"
     if sample.findings:
-        yield "bad", f"{pluralize_count(sample.findings, 'guard finding')}"
+        yield "bad", f"{name_whose('findings')}{pluralize_count(sample.findings, 'guard finding')}"
     if sample.spread is not None:
-        yield "warn", f"judges {format_report_percent(round(sample.spread, 2))} apart on {sample.spread_on}"
+        apart = format_report_percent(round(sample.spread, 2))
+        yield "warn", f"{name_whose('spread')}judges {apart} apart on {sample.spread_on}"
     if sample.moved is not None and abs(sample.moved) >= LARGE_MOVE:
         whose = f"{sample.moved_variant} " if len(sample.composites) > 2 else ""  # Of two, there is only one to move.
         yield ("good" if sample.moved > 0 else "bad"), f"{whose}moved {format_report_signed_number(sample.moved)}"
     if sample.near is not None:
-        yield "warn", f"{format_figure(sample.near)} from a gate"
+        yield "warn", f"{name_whose('near')}{format_figure(sample.near)} from a gate"
     if sample.assertions:
-        yield "", f"{pluralize_count(sample.assertions, 'assertion')} failed"
+        yield "", f"{name_whose('assertions')}{pluralize_count(sample.assertions, 'assertion')} failed"
 
 
 SAMPLE_FILTERS: dict[str, Callable[..., Any]] = {
@@ -292,7 +296,7 @@ def _build_score_path_in_report(one: Result, rubric: PageQuestions) -> Iterator[
             "score", "Score", value=format_figure(card["score"]), says=card.get("grade") or ""
         )
     if one["verdict"]:  # It is read off the score: the composite has no part in it.
-        says = explain_verdict_in_report(one, rubric.least)
+        says = explain_verdict_in_report(one, rubric.verdicts)
         yield _make_score_path_stop_in_report(f"verdict {one['verdict']}", "Verdict", value=one["verdict"], says=says)
     for step in one["composite_steps"] or ():
         note = LAYER_MEAN_NOTE if step["step"] == "layer_mean" and " = " in step["why"] else ""

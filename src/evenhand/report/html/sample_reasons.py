@@ -13,11 +13,11 @@ from evenhand.wording import format_figure, read_kept_fraction
 
 @dataclass(frozen=True, slots=True)
 class PageQuestions:
-    """What criteria ask, by id, which are answered by yes or no, on what scales, and from which score on it passes."""
+    """What criteria ask, by id, which are answered by yes or no, on what scales, and from which scores on it passes."""
 
     asks: Mapping[str, str]
     yes_no: Sequence[str]
-    least: float | None = None  # The least score that does not fail, where the method gives verdicts.
+    verdicts: Mapping[str, float] = field(default_factory=dict)  # From which score on, the lowest first.
     scales: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def word_value(self, id: str, value: float | None) -> str:
@@ -35,28 +35,39 @@ def find_report_questions(rubrics: Sequence[dict[str, Any]], tags: Sequence[str]
     parts = [part for one in nearest for part in (*one["criteria"], *one.get("statements", ()))]
     asks = {part["id"]: part.get("asks") or "" for part in reversed(parts)}
     scales = {part["id"]: part["ends"] for part in reversed(parts) if part.get("ends")}
-    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), find_least_score_in_report(nearest), scales)
+    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), find_verdict_limits_in_report(nearest), scales)
 
 
 LAYER_MEAN_NOTE = "(what each layer came to = the same on 1 to 5)"
 
 
-def explain_verdict_in_report(one: Mapping[str, Any], least: float | None) -> str:
-    """Why the verdict is what it is: a gate, or the score against the least that does not fail."""
+def explain_verdict_in_report(one: Mapping[str, Any], limits: Mapping[str, float]) -> str:
+    """Why the verdict is what it is: a gate, or the score against the scores that verdicts begin at."""
     card = one["scorecard"] or {}
     if card.get("gates_failed"):
         return "a gate failed"
-    if least is None or card.get("score") is None or (one.get("own_rubric") or "").startswith("sample:"):
+    if not limits or card.get("score") is None or (one.get("own_rubric") or "").startswith("sample:"):
         return ""
-    score, limit = format_figure(card["score"], beside=least), format_report_short_number(least)
-    return f"{score} is under {limit}" if one["verdict"] == "fail" else f"a score under {limit} fails"
+    least = next(iter(limits.values()))
+    if one["verdict"] == "fail":
+        return f"{format_figure(card['score'], beside=least)} is under {format_report_short_number(least)}"
+    if "pass" not in limits:
+        return f"a score under {format_report_short_number(least)} fails"
+    return ", ".join(f"{name} from {format_report_short_number(limit)}" for name, limit in limits.items())
 
 
-def find_least_score_in_report(nearest: Sequence[Mapping[str, Any]]) -> float | None:
-    """The least score that does not fail; a rubric keeps it as the gate of its layer, on 1 to 5."""
+def find_verdict_limits_in_report(nearest: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """From which score on each verdict is given, the lowest first.
+
+    An older run has only the least score that does not fail, as the gate of its layer, on 1 to 5.
+    """
     rubric = nearest[0] if nearest else {}
+    if rubric.get("verdicts"):
+        return {one["verdict"]: one["from"] for one in sorted(rubric["verdicts"], key=lambda one: float(one["from"]))}
     gate, ends = rubric.get("judge_gate"), rubric.get("score_scale")
-    return float(ends[0] + float((read_kept_fraction(gate) - 1) / 4) * (ends[1] - ends[0])) if gate and ends else None
+    if not gate or not ends:
+        return {}
+    return {"": float(ends[0] + float((read_kept_fraction(gate) - 1) / 4) * (ends[1] - ends[0]))}
 
 
 def describe_expected_answer_in_report(criterion: str, ends: Sequence[float] | None, *, yes_no: bool) -> str:
