@@ -92,6 +92,8 @@ def test_a_gate_that_nobody_wrote_is_called_a_default() -> None:
     whole["eval"] = {"rubrics": [{"judge_gate": "17/5"}]}
 
     assert [row.note for row in build_report_gate_rows(whole)] == ["default", "", "default", ""]
+    whole["eval"]["gates"] = {"fact": 3.5}
+    assert [row.note for row in build_report_gate_rows(whole)] == ["", "", "default", ""]
 
 
 def test_labelling_says_how_many_labels_an_interval_takes() -> None:

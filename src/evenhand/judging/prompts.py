@@ -16,15 +16,16 @@ from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
 from evenhand.judging.reading.answer_alone import (
-    find_answers_in_judged_text,
     holds_one_asked_object,
     is_reply_answer_alone,
     is_reply_as_asked,
+    may_repeat_planted_answers,
 )
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.repeated_text import show_marks
 from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
 from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
+from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
 from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.model.scale import Criterion, Missing
@@ -299,8 +300,9 @@ def _read_judge_reply(
 ) -> JudgeReplyReading[T]:
     if isinstance(reply, NoReply):
         return JudgeReplyReading(unread=explain_silent_judge(reply))
-    is_searched = question.pieces and may_reply_quote_material(reply.text, [one for _, _, one in question.pieces])
-    reading = _read_own_answers_in_reply(question, reply.text) if is_searched else question.read(reply.text)
+    text = escape_tags_in_json_strings(reply.text)
+    is_searched = question.pieces and may_reply_quote_material(text, [one for _, _, one in question.pieces])
+    reading = _read_own_answers_in_reply(question, text) if is_searched else question.read(text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
@@ -320,7 +322,7 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeRe
     if is_reply_as_asked(text, schema):
         return question.read(text)
     own = holds_one_asked_object(text, schema) or is_reply_answer_alone(text, schema, asked)
-    if not own and _has_planted_answers(question, pieces):
+    if not own and _may_repeat_planted_answers(question, text, pieces):
         reading = question.read(text)
         return _doubt_answers(reading, list_answer_values(reading.items))
     shown = JudgedMaterial(pieces)
@@ -336,15 +338,12 @@ def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeRe
     return _doubt_answers(reading, {id: value for id, value in given.items() if id in names})
 
 
-def _has_planted_answers(question: JudgeQuestion[T], pieces: Sequence[str]) -> bool:
-    """Whether a text that is judged reads as an answer to the question."""
-
+def _may_repeat_planted_answers(question: JudgeQuestion[T], reply: str, pieces: Sequence[str]) -> bool:
     def read_answers(text: str) -> tuple[set[str], Mapping[str, Missing]]:
         reading = question.read(text)
         return set(list_answer_values(reading.items)), reading.faults
 
-    labels, nothing = question.request.labels, read_answers("")
-    return any(find_answers_in_judged_text(piece, labels, read_answers, nothing) for piece in pieces)
+    return may_repeat_planted_answers(reply, pieces, question.request.labels, read_answers)
 
 
 def _doubt_answers(reading: JudgeReplyReading[T], given: Mapping[str, Answer]) -> JudgeReplyReading[T]:

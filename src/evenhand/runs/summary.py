@@ -102,7 +102,10 @@ def summarise_run_head(frame: RunEvalRecord, summary: RunSummary, ids: Mapping[i
     judges = [summarise_run_judge(name, summary.calls[name], name == EMBEDDED) for name in asked]
     reviewers = dict.fromkeys(judge for tally in tallies.values() for judge in tally.judges)
     return {
-        "eval": {name: list(getattr(frame, name)) for name in ("judges", "guards", "rubrics", "assertions")},
+        "eval": {
+            **{name: list(getattr(frame, name)) for name in ("judges", "guards", "rubrics", "assertions")},
+            "gates": {name: float(least) for name, least in frame.gates.items()},
+        },
         "unfinished": sum(tally.unfinished for tally in tallies.values()),
         "variants": variants,
         "judges": judges,

@@ -8,16 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
+from itertools import islice, pairwise
 from typing import TypeVar, cast
 
 from evenhand.judging.reading.copied_answers import list_unescaped_texts
 from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, HOLDER_KEYS, REASON_KEYS, SCORE_KEYS
 from evenhand.judging.reading.quotation_signs import is_answer_only_framed
 from evenhand.judging.reading.reply_text import (
+    drop_unseen_characters_from_reply,
     find_json_values_in_reply,
     fold_quotation_in_reply,
     holds_reply_json_object,
     normalize_reply_answer_name,
+    spell_out_entities_in_reply,
     strip_thinking_from_reply,
 )
 from evenhand.judging.reading.score_labels import read_reply_score_label
@@ -32,6 +35,7 @@ READ_AT_ONCE = 50_000  # Characters of a judged text; a window begins before the
 WINDOW_STEP = 40_000
 MOST_LINES_READ = 300
 LONGEST_LINE_READ = 300
+MOST_PASSAGES_READ = 200
 _TEXT_KEYS = REASON_KEYS | {*EVIDENCE_KEYS, "absent"}
 _LABELS = frozenset(["winner", "better", "band", "criterion", "score"])
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:json|text|txt|markdown)?[ \t]*$", re.MULTILINE | re.IGNORECASE)
@@ -47,6 +51,10 @@ _GLUED = re.compile(  # HighScore: 10ms
     r"(?<=[a-z])(?=[A-Z])|_|(?<=[0-9])(?=[^\W\d_])|(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])"
 )
 _MARKS = re.compile(r"[{}\[\]\"~]")  # Around a text in which a table stands.
+_WORD = re.compile(r"[0-9]+|[\u3040-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u9fff\uac00-\ud7af]+")
+_HOLDS_VALUE = re.compile(
+    r"[0-9一二三四五六七八九十是否]|\b(?:yes|no|pass|fail|true|false|met|tie|better|winner|[A-Z])\b", re.IGNORECASE
+)
 _JSON_PIECE = re.compile(r"\"\s{0,9}(?:[:}\]]|,\s{0,9}\")")
 _MAY_ANSWER = re.compile(r"[:：=|/{\[★⭐分]|\bout of\b|\bis better\b", re.IGNORECASE)
 
@@ -67,13 +75,13 @@ def holds_one_asked_object(reply: str, schema: Mapping[str, object] | None) -> b
 
 
 def is_reply_as_asked(reply: str, schema: Mapping[str, object] | None) -> bool:
-    """Whether a reply is the object that was asked for, to the key, and nothing else: whose should it be?
+    """Whether a reply is the object that was asked for and nothing else: whose should it be?
 
-    One fence, thinking before it and words that only announce an answer are nothing beside it.
+    One fence, thinking before it and words that only announce an answer are nothing beside it; texts may be left out.
     """
     said = _strip_own_thinking(reply)
     values = find_json_values_in_reply(said) if said is not None else ()
-    return said is not None and _is_only_value(said, values) and _has_asked_form(values[0].data, schema)
+    return said is not None and _is_only_value(said, values) and _has_asked_form(values[0].data, schema, whole=False)
 
 
 def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names: Collection[str]) -> bool:
@@ -103,17 +111,46 @@ def _is_only_value(said: str, values: Sequence[ReplyValue]) -> bool:
     return is_answer_only_framed(f"{said[: values[0].start]} {said[values[0].end :]}")
 
 
-def find_answers_in_judged_text(
-    text: str, labels: Collection[str], read: Callable[[str], Reading], nothing: Reading
+def may_repeat_planted_answers(
+    reply: str, texts: Sequence[str], labels: Sequence[str], read: Callable[[str], Reading]
 ) -> bool:
+    """Whether a judged text reads as an answer, or a passage of it does that the reply repeats."""
+    nothing, heads = read(""), ("", *(f"{label}:\n" for label in labels))
+
+    def reads(part: str) -> bool:
+        return any(read(head + part) != nothing for head in heads)
+
+    passages = dict.fromkeys(islice(list_passages_of_texts(reply, texts), MOST_PASSAGES_READ + 1))
+    if len(passages) > MOST_PASSAGES_READ or any(map(reads, passages)):
+        return True
+    return any(_reads_as_answer(text, reads) for text in texts)
+
+
+def _reads_as_answer(text: str, reads: Callable[[str], bool]) -> bool:
     """Whether a text reads as an answer, whole or by a line, alone or below the label of an output.
 
     Pieces of JSON may become one inside the object of a judge that quotes them as they are.
     """
-    if _JSON_PIECE.search(text) is not None:
-        return True
-    heads = ("", *(f"{label}:\n" for label in labels))
-    return any(read(head + part) != nothing for part in dict.fromkeys(_list_text_parts(text)) for head in heads)
+    return _JSON_PIECE.search(text) is not None or any(map(reads, dict.fromkeys(_list_text_parts(text))))
+
+
+def list_passages_of_texts(reply: str, texts: Sequence[str]) -> Iterator[str]:
+    """The passages of a reply, of two words or more and with a value, all of whose words follow each other in a text.
+
+    Marks between words, look-alike letters and letter case make no difference; each passage is spelt as in the reply.
+    """
+    said = spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply))
+    words = [(word.start(), word.end(), fold_quotation_in_reply(word[0])) for word in _WORD.finditer(said)]
+    spelt = (fold_quotation_in_reply(one) for text in texts for one in (text, *list_unescaped_texts(text)))
+    follow = {pair for text in spelt for pair in pairwise(_WORD.findall(text))}
+    start = 0
+    for at in range(1, len(words) + 1):
+        if at == len(words) or (words[at - 1][2], words[at][2]) not in follow:
+            passage = said[words[start][0] : words[at - 1][1]]
+            if at - start > 1 and _HOLDS_VALUE.search(passage):
+                yield passage
+                yield from (line for line in passage.split("\n") if line != passage and _HOLDS_VALUE.search(line))
+            start = at
 
 
 def _list_text_parts(text: str) -> Iterator[str]:
@@ -126,23 +163,36 @@ def _list_text_parts(text: str) -> Iterator[str]:
         yield from lines[-MOST_LINES_READ:]
 
 
-def _has_asked_form(data: object, schema: object) -> bool:
-    """Whether a value has all that a schema asks for, to the key, each of the type that it asks for."""
+def _has_asked_form(data: object, schema: object, *, whole: bool = True) -> bool:
+    """Whether a value has all that a schema asks for, to the key, each of the type that it asks for.
+
+    Not `whole`, it may lack texts: notes, reasons and quotations.
+    """
     if not isinstance(schema, Mapping):
         return False
     if "anyOf" in schema:
-        return any(_has_asked_form(data, option) for option in cast("list[object]", schema["anyOf"]))
+        return any(_has_asked_form(data, option, whole=whole) for option in cast("list[object]", schema["anyOf"]))
     below = schema.get("properties")
     if isinstance(below, Mapping):
-        same = type(data) is dict and data.keys() == below.keys()
-        return same and all(_has_asked_form(cast("dict[str, object]", data)[key], below[key]) for key in below)
+        given = cast("dict[str, object]", data) if type(data) is dict else {"": None}
+        lacking = {key for key in below if key not in given and (whole or not _asks_for_text(below[key]))}
+        return not lacking and all(
+            key in below and _has_asked_form(given[key], below[key], whole=whole) for key in given
+        )
     if schema.get("type") == "array":
-        return isinstance(data, list) and all(_has_asked_form(one, schema.get("items")) for one in data)
+        return isinstance(data, list) and all(_has_asked_form(one, schema.get("items"), whole=whole) for one in data)
     if "enum" in schema:
         return data in cast("list[object]", schema["enum"])
     if schema.get("type") in ("number", "integer"):
         return isinstance(data, int | float | Decimal) and not isinstance(data, bool)
     return isinstance(data, str)
+
+
+def _asks_for_text(schema: object) -> bool:
+    """Whether a schema asks for a text, or for texts, in words that it does not give."""
+    if not isinstance(schema, Mapping) or "enum" in schema:
+        return False
+    return schema.get("type") == "string" or (schema.get("type") == "array" and _asks_for_text(schema.get("items")))
 
 
 def _list_schema_keys(schema: object) -> Iterator[str]:

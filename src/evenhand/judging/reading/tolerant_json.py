@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import Literal
@@ -26,6 +27,33 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,20})
 _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'“”‘’"
+
+
+_MOST_OBJECTS_TRIED = 100
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_PLAIN_DECODER = json.JSONDecoder(strict=False)
+
+
+def escape_tags_in_json_strings(reply: str) -> str:
+    """The same JSON with no `<` and no `&` inside the texts of its objects: a tag that a reason quotes is no tag."""
+    if "{" not in reply or ("<" not in reply and "&" not in reply):
+        return reply
+    parts, done, place = [], 0, -1
+    for _ in range(_MOST_OBJECTS_TRIED):
+        place = reply.find("{", max(place + 1, done))
+        if place < 0:
+            break
+        try:
+            end = _PLAIN_DECODER.raw_decode(reply, place)[1]
+        except (ValueError, RecursionError):
+            continue
+        parts += [reply[done:place], _STRING.sub(_escape_tags, reply[place:end])]
+        done = end
+    return "".join((*parts, reply[done:]))
+
+
+def _escape_tags(text: re.Match[str]) -> str:
+    return text[0].replace("<", "\\u003c").replace("&", "\\u0026")
 
 
 def parse_tolerant_json_reply(text: str, start: int, end: int) -> tuple[list[ReplyValue], list[ReplyValue]]:

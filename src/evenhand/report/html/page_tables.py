@@ -131,9 +131,10 @@ DEFAULT_GATE = 3.5  # Of a layer on 1 to 5; of the rubric layer, where its metho
 
 def _is_default_gate_in_report(head: PageData, gate: str, least: float) -> bool:
     """Whether a gate is what a layer is held to unless the eval says otherwise."""
-    if gate not in ("fact", "behavior", "judge"):
+    written = head.get("eval") or {}
+    if gate not in ("fact", "behavior", "judge") or gate in written.get("gates", {}):
         return False
-    rubrics = (head.get("eval") or {}).get("rubrics") or ()
+    rubrics = written.get("rubrics") or ()
     own = (
         {float(read_kept_fraction(one["judge_gate"])) for one in rubrics if one.get("judge_gate")}
         if gate == "judge"

@@ -35,7 +35,9 @@ def find_report_questions(rubrics: Sequence[dict[str, Any]], tags: Sequence[str]
     parts = [part for one in nearest for part in (*one["criteria"], *one.get("statements", ()))]
     asks = {part["id"]: part.get("asks") or "" for part in reversed(parts)}
     scales = {part["id"]: part["ends"] for part in reversed(parts) if part.get("ends")}
-    return PageQuestions(asks, list_report_yes_no_criteria(list(rubrics)), find_verdict_limits_in_report(nearest), scales)
+    return PageQuestions(
+        asks, list_report_yes_no_criteria(list(rubrics)), find_verdict_limits_in_report(nearest), scales
+    )
 
 
 LAYER_MEAN_NOTE = "(what each layer came to = the same on 1 to 5)"
