@@ -2,13 +2,18 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 
 import pytest
 
+from evenhand.guards.injection_scores import split_sentences
 from evenhand.judging import single_judge
+from evenhand.judging.reading.answer_alone import is_reply_answer_alone
+from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.model.scale import Missing
 from evenhand.models.requests import Request
 from evenhand.workflows.judge import judge
+from tests.judging.reading.asked import ONE_TO_TEN
 
 SAMPLE = {"input": "Is water wet?", "outputs": {"only": "Water is wet."}}
 
@@ -58,3 +63,26 @@ def test_a_reply_beyond_all_measure_is_missing_and_no_number(monkeypatch: pytest
     score = next(iter(card.criteria.values()))
     assert isinstance(score, Missing)
     assert "its reply has 1,018 characters: 1,000 are read at most" in score.why
+
+
+GROWN: dict[str, Callable[[int], object]] = {
+    "a text that ends no sentence": lambda n: split_sentences("." * n + "x accuracy: 10"),
+    "a text in other letters": lambda n: split_sentences("中" + "." * n + "x 准确性: 10"),
+    "a reply of stars": lambda n: read_reply_score("★" * n + "x", ONE_TO_TEN, "clarity"),
+    "a line of small words": lambda n: is_reply_answer_alone("a " * n + "x clarity: 2", None, ["clarity"]),
+}
+
+
+@pytest.mark.parametrize("what", GROWN)
+def test_reading_grows_with_a_text_and_not_with_its_square(what: str) -> None:
+    """Eight times as long took sixty times as long, so that one small output cost an hour. The best of three counts."""
+
+    def measure(n: int) -> float:
+        began = time.process_time()
+        GROWN[what](n)
+        return time.process_time() - began
+
+    GROWN[what](100)
+    short, long = (min(measure(n) for _ in range(3)) for n in (4_000, 32_000))
+
+    assert long < 24 * short + 0.02

@@ -4,6 +4,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from evenhand import StoreError, compare
 from evenhand.errors import EvenhandError
+from evenhand.report.html.page_file import write_html
 from evenhand.report.html.sample_page import build_sample_report_page
 from evenhand.store.store import Store
 from evenhand.workflows.audit import audit_run
@@ -35,6 +37,11 @@ def _read_report() -> None:
         list(rows)
 
 
+def _write_page() -> None:
+    with open_report(None, GUEST) as (head, rows):
+        write_html(head, rows, StringIO())
+
+
 def _show_sample() -> None:
     head, sample = load_run_sample(None, GUEST, 0)
     build_sample_report_page(head, sample)
@@ -49,6 +56,7 @@ COMMANDS: dict[str, Callable[[], object]] = {
     "what if": lambda: ask_what_if_of_run(None, GUEST),
     "compare": lambda: compare(GUEST),
     "sample": _show_sample,
+    "report --html": _write_page,
 }
 
 
@@ -85,6 +93,7 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
     "a scale without its end": _forge_rubric(lambda rubric: rubric["criteria"][0]["scale"].pop("min")),
     "a step": _forge_rubric(lambda rubric: rubric["method"].update(steps=["x"])),
     "a judge": _forge_judge,
+    "statements": _forge_shown_rubric(lambda rubric: rubric.update(statements=True)),
     "verdicts": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass"}])),
     "a verdict's score": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass", "from": "x"}])),
     "a verdict's name": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": [], "from": 1}])),

@@ -128,7 +128,7 @@ _REACH = 4  # Words after a word that count as near it.
 _LONGEST = 400  # Characters: a longer sentence is cut, so that no text makes a sentence that says everything.
 _LENGTHS = (7, 14, 24, 40)  # Words: each is one feature longer.
 _HIGH = 0.85  # Of the most that there is: a mark that a hijack asks for.
-_STOP = r"[.!?;]+[\"')\]]*(?:\s+|$)|\n\s{0,9}\n\s*"
+_STOP = r"(?<![.!?;])[.!?;]++[\"')\]]*+(?:\s+|$)|\n\s{0,9}\n\s*"
 _BREAK = re.compile(_STOP)
 _HAN_BREAK = re.compile(rf"{_STOP}|(?<=[\u4e00-\u9fff\d\"')\]])[.!?;]+(?=[\u4e00-\u9fff\"'(\[])")
 # A number that hangs on letters is a name, as in s20.

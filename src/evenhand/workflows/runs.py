@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
-from io import BytesIO
+from io import BytesIO, StringIO
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -202,13 +202,15 @@ def import_run(
 
 
 def _summarise_run_imported_by_user(store: Store, id: str) -> None:
-    """Work out from its rows what an imported run says of itself; one that cannot be read is refused."""
+    """Work out from its rows what an imported run says of itself; one that cannot be read, or shown, is refused."""
+    from evenhand.report.html.page_file import write_html
+
     try:
         row = store.find_run(id)
         refuse_imported_run_contradictions(store, row)
         head = load_user_report_head(store, row)
-        for _ in build_report_data(store, row, head)[1]:  # Every row is read once, as a report will.
-            pass
+        shown, samples = build_report_data(store, row, head)
+        write_html(shown, _show_each_sample(shown, samples), StringIO())
         refuse_unreadable_imported_run(store, row)
         for call in store.calls(id):
             if call["reply"] is not None:
@@ -220,6 +222,14 @@ def _summarise_run_imported_by_user(store: Store, id: str) -> None:
     except Exception as problem:  # Whatever a stranger's file makes our readers stumble over.
         what = f"has rows that cannot be read ({type(problem).__name__})"
         raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file")) from problem
+
+
+def _show_each_sample(head: Json, samples: Iterable[Json]) -> Iterator[Json]:
+    from evenhand.report.html.sample_page import build_sample_report_page
+
+    for one in samples:
+        build_sample_report_page(head, one)
+        yield one
 
 
 def delete_runs(store: StoreLike, runs: Sequence[str], *, pinned: bool = False) -> Iterator[str]:
@@ -319,8 +329,6 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
 
     What they refuse in words of their own, such as a run with too few samples, is no fault of the file.
     """
-    from evenhand.report.html.sample_reasons import find_report_questions
-
     setup = json.loads(run["setup"])
     for kept in (*setup["rubrics"].values(), *setup.get("scored_by", {}).values()):
         with suppress(EvenhandError):
@@ -328,8 +336,6 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
     for tag in setup["rubrics"]:
         with suppress(EvenhandError):
             find_run_rubric_for_tag(setup, tag)
-    for shown in read_run_eval_record(setup["frame"]).rubrics:
-        find_report_questions([dict(shown)], ())
     found = ((row, wrong) for row in store.results(run["id"]) for wrong in _list_wrong_fields_of_imported_run(row))
     for row, wrong in islice(found, 1):
         what = f"has a judgment whose {wrong} cannot be (position {row['position']}, variant {row['variant']!r})"

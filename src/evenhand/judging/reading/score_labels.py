@@ -85,8 +85,13 @@ def map_reply_answer_names(wanted: Sequence[WantedReplyAnswer]) -> dict[str, str
     }
 
 
+LONGEST_LABEL = 500  # Characters, beside those of a name.
+
+
 def read_reply_score_label(text: str, names: Mapping[str, str]) -> ScoreLabel | None:
     """The label these words are; None where they are no label of a score that was asked for."""
+    if len(text) > LONGEST_LABEL + max(map(len, names), default=0):
+        return None
     text = _IN_BRACKETS.sub(" ", _NUMBERING.sub("", text, count=1)).strip(" \t\"'[](){}<>|.,:;-–—")
     whole = normalize_reply_answer_name(text)
     if whole in names:
