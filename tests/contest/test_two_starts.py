@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from evenhand import StoreError
 from evenhand.store.store import Store
 from tests.cli.command import evenhand
 from tests.cli.contest_example import copied, fastest
+from tests.contest.answering import server
+from tests.contest.building import task
+from tests.contest.playing import handed_in, play
 from tests.soak import often
 from tests.store.databases import cut_commit, database, new_database, postgresql_server
 from tests.warm.processes import module_command
@@ -66,3 +70,23 @@ def test_a_call_that_is_cut_off_as_it_releases_knows_whether_it_did(
 
     assert [first.returncode, later.returncode] == codes, first.stderr + later.stderr
     assert "not known" not in first.stderr
+
+
+def test_a_call_that_cannot_find_out_whether_it_released_says_so(
+    postgresql_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server stays away, so that letting go of the contest fails too: that is not what has to be told."""
+    monkeypatch.setattr("evenhand.store.lost_writes.PAUSES_AFTER_LOSS", (0.0, 0.0))
+    with new_database(postgresql_server) as address, server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,))
+        with Store.open(address, {}):
+            pass
+        with (
+            cut_commit(address, b'"released"', is_forwarded=True, is_final=True) as cut,
+            Store.open(cut, {}) as store,
+            pytest.raises(StoreError, match=r"whether event \d+ of contest .* was written is not known"),
+        ):
+            play(terms, handed_in(81), store)
+        with Store.open(address, {}) as store:
+            [row] = store.contests.list_contests()
+            assert '"released"' in list(store.contests.stream_events(row["id"]))[-1]["content"]

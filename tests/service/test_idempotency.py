@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
+from evenhand.errors import Fault, StoreError
+from evenhand.store.service_store import StoredServiceRequests
 from evenhand.store.store import Store
 from tests.contest.answering import server
 from tests.service.serving import Served, serve, wait_until
@@ -73,6 +76,29 @@ def test_a_request_that_was_refused_may_be_sent_again(served: Served) -> None:
     stranger = served.client.post("/v1/runs", json={"eval": build_eval(1)}, headers=KEY)
 
     assert (refused.status_code, mended.status_code, stranger.status_code) == (422, 202, 401)
+
+
+@pytest.mark.parametrize(("was_cut_off", "answer"), [(True, 409), (False, 202)])
+def test_a_request_that_may_have_been_done_is_not_done_again(
+    served: Served, monkeypatch: pytest.MonkeyPatch, was_cut_off: bool, answer: int
+) -> None:
+    """The database was cut off as it stored the run, and stays away; whoever could not connect has stored nothing."""
+    monkeypatch.setattr("evenhand.service.idempotency.WAIT_SECONDS", 0.0)
+    content, add_run = {"eval": build_eval(1)}, StoredServiceRequests.add_run
+
+    def lose(requests: StoredServiceRequests, row: Any) -> None:
+        if was_cut_off:
+            add_run(requests, row)
+        cause = OperationalError("COMMIT", {}, OSError(), connection_invalidated=was_cut_off)
+        raise StoreError(Fault("cannot be reached")) from cause
+
+    monkeypatch.setattr(StoredServiceRequests, "add_run", lose)
+    lost = served.client.post("/v1/runs", json=content, headers=KEY)
+    monkeypatch.setattr(StoredServiceRequests, "add_run", add_run)
+    again = served.client.post("/v1/runs", json=content, headers=KEY)
+
+    assert (lost.status_code, again.status_code) == (503, answer)
+    assert len(served.client.get("/v1/runs").json()["runs"]) == 1
 
 
 def test_two_at_once_are_done_once(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:

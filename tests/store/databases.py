@@ -89,9 +89,14 @@ def new_database(server: str, template: str = "template1") -> Iterator[str]:
 
 
 @contextmanager
-def cut_commit(address: str, sign: bytes, *, is_forwarded: bool, is_final: bool = False) -> Iterator[str]:
-    """The address of a server that is cut off once, or for good, at the commit after `sign` or before its answer."""
-    where, armed = urlsplit(address), threading.Event()
+def cut_commit(
+    address: str, sign: bytes, *, is_forwarded: bool, is_final: bool = False, refused: int = 0
+) -> Iterator[str]:
+    """The address of a server that is cut off once, or for good, at the commit after `sign` or before its answer.
+
+    With `refused`, so many connections after that fail before it is back.
+    """
+    where, armed, missing = urlsplit(address), threading.Event(), iter(range(refused))
     armed.set()
 
     def carry_up(client: socket.socket, server: socket.socket, muted: threading.Event, done: threading.Event) -> None:
@@ -123,7 +128,7 @@ def cut_commit(address: str, sign: bytes, *, is_forwarded: bool, is_final: bool 
         with suppress(OSError):
             while True:
                 client, _ = listening.accept()
-                if is_final and not armed.is_set():
+                if not armed.is_set() and (is_final or next(missing, None) is not None):
                     client.close()
                     continue
                 server = socket.create_connection((str(where.hostname), int(where.port or 5432)))

@@ -12,6 +12,7 @@ import pytest
 
 from evenhand.errors import StoreError
 from evenhand.store.contest_store import ContestStore
+from evenhand.store.lost_writes import PAUSES_AFTER_LOSS
 from evenhand.store.run_holds import PLAYER_SIGN, name_lock_process
 from evenhand.store.store import Store
 from tests.store.databases import cut_commit, new_database
@@ -236,11 +237,51 @@ def test_an_event_whose_answer_was_lost_is_known_to_be_written_or_not(
     assert kept == ([content] if is_forwarded else [])
 
 
+def test_a_server_that_restarts_meanwhile_is_waited_for(
+    postgresql_server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A restart takes seconds: it is looked for during half a minute, and the event is found."""
+    assert 25 <= sum(PAUSES_AFTER_LOSS) <= 35
+    monkeypatch.setattr("evenhand.store.lost_writes.PAUSES_AFTER_LOSS", (0.0,) * len(PAUSES_AFTER_LOSS))
+    holder, content = name_lock_process(), '{"event":"submitted","id":"Heronsong"}'
+    away = len(PAUSES_AFTER_LOSS) - 1
+    with new_database(postgresql_server) as address:
+        with Store.open(address, {}) as store:
+            store.contests.begin_contest(contest_row(holder=holder))
+        with cut_commit(address, b"Heronsong", is_forwarded=True, refused=away) as cut, Store.open(cut, {}) as store:
+            store.contests.append_event(event_row(content=content), holder=holder)
+            assert [one["content"] for one in store.contests.stream_events(CONTEST)] == [content]
+
+
+@pytest.mark.parametrize("is_forwarded", [True, False])
+def test_a_contest_and_a_run_whose_writer_was_cut_off_are_there_once(
+    postgresql_server: str, is_forwarded: bool
+) -> None:
+    """Where the server has them the writer goes on; where not, it is told, and they can be written again."""
+    run = {"id": "20261116-090000-heron1", "name": "Heronsong", "content": "{}", "made": "2026-11-16T09:00:00+00:00"}
+    with new_database(postgresql_server) as address:
+        with Store.open(address, {}):
+            pass
+        writes: list[Callable[[Store], None]] = [
+            lambda store: store.contests.begin_contest(contest_row(name="Heronsong")),
+            lambda store: store.requests.add_run(run),
+        ]
+        for write in writes:
+            with cut_commit(address, b"Heronsong", is_forwarded=is_forwarded) as cut, Store.open(cut, {}) as store:
+                with nullcontext() if is_forwarded else pytest.raises(StoreError, match="cannot be reached"):
+                    write(store)
+                with pytest.raises(StoreError) if is_forwarded else nullcontext():
+                    write(store)
+        with Store.open(address, {}) as store:
+            assert [one["name"] for one in store.contests.list_contests()] == ["Heronsong"]
+            assert store.requests.list_due_runs() == [run["id"]]
+
+
 def test_an_event_that_cannot_be_looked_for_says_what_to_do(
     postgresql_server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server stays away: whoever may have released a payment is told how to find out."""
-    monkeypatch.setattr("evenhand.store.contest_store.PAUSES_AFTER_LOSS", (0.0, 0.0))
+    monkeypatch.setattr("evenhand.store.lost_writes.PAUSES_AFTER_LOSS", (0.0, 0.0))
     holder = name_lock_process()
     with new_database(postgresql_server) as address:
         with Store.open(address, {}) as store:

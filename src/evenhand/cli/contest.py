@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import shlex
+import signal
 import sys
 from contextlib import redirect_stdout, suppress
 from dataclasses import asdict
@@ -24,6 +25,7 @@ from evenhand.cli.options import (
     read_judge_command_options,
 )
 from evenhand.cli.output import (
+    ENDING_SIGNALS,
     discard_command_stdout,
     escape_printed_json,
     escape_terminal_text,
@@ -105,11 +107,17 @@ def run_contest_command(**options: Any) -> int:
             _print_played_contest(record, as_data=options["as_data"])
         printed.append(record["id"])
 
+    def announce(record: dict[str, Any]) -> None:
+        print_record(record)
+        # The payment is released next: from here on this call ends with exit code 0, or says why it does not.
+        for number in (signal.SIGINT, *ENDING_SIGNALS):
+            signal.signal(number, signal.SIG_IGN)
+
     try:
         with redirect_stdout(sys.stderr):  # What a judge of your own prints must not get between our lines.
             watch = partial(show_contest_progress, sys.stderr)
             playing = play_contest_files(
-                files, how=how, connect=connect, resume=options["resume"], watch=watch, announce=print_record
+                files, how=how, connect=connect, resume=options["resume"], watch=watch, announce=announce
             )
             played = asyncio.run(playing)
     except KeyboardInterrupt:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from evenhand.cli.output import (
+    ENDING_SIGNALS,
     POSITIVE_NUMBER,
     escape_cli_line,
     escape_terminal_text,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 STOP_PATIENCE = 10.0  # Seconds that calls under way are waited for once somebody has said stop.
 TERMINATION_PATIENCE = 4.0  # Whoever ends a process (docker stop) kills it after ten.
 # By whoever ends a process or closes its terminal. They may say so often: it stops once.
-ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 STOPPING_SIGNALS = {signal.SIGINT: STOP_PATIENCE, **dict.fromkeys(ENDING_SIGNALS, TERMINATION_PATIENCE)}
 EXIT_STOPPED = 130  # By any of them.
 SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."

@@ -7,6 +7,7 @@ import json
 import string
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any
@@ -14,8 +15,10 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
+from evenhand.errors import StoreError
 from evenhand.service.callers import find_caller
 from evenhand.service.problems import ProblemError
+from evenhand.store.lost_writes import may_be_written
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 
@@ -59,8 +62,10 @@ async def _handle_keyed_request(request: Request, key: str, handle: RouteHandler
         return Response(answer["body"], answer["status"], headers=headers)
     try:
         response = await handle(request)
-    except Exception:  # Whoever is cut off instead may have done it: then the key stays taken.
-        await asyncio.to_thread(store.requests.release_key, caller, key)
+    except Exception as error:
+        if not may_be_written(error):  # Whoever is cut off instead may have done it: then the key stays taken.
+            with suppress(StoreError):  # What happened first is told.
+                await asyncio.to_thread(store.requests.release_key, caller, key)
         raise
     headers = {name: response.headers[name] for name in KEPT_HEADERS if name in response.headers}
     kept = {"status": response.status_code, "headers": headers, "body": bytes(response.body).decode()}

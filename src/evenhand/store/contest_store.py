@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
-from time import sleep
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import IntegrityError, InterfaceError, OperationalError
+from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.database import NO_CONTESTS, StoreClock, read_store_moment
+from evenhand.store.lost_writes import look_for_lost_write, may_be_written
 from evenhand.store.queries import (
     CONTEST_KIND,
     fetch_first_row,
@@ -30,9 +30,6 @@ from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, rele
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
 
 CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
-LOST_CONNECTIONS = (OperationalError, InterfaceError)
-PAUSES_AFTER_LOSS = (0.0, 1.0, 3.0)  # Seconds before each look whether what was being written is there.
-LONGEST_WAIT_AFTER_LOSS = 10_000  # Milliseconds for whoever still writes.
 
 
 def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
@@ -85,17 +82,31 @@ class ContestStore:
 
         With its `first` event, and what that tells others: all of it is written or nothing.
         """
-        with self._write() as connection:
-            [row] = fit_store_rows(CONTESTS, [{**contest, "touched": self._read_moment(connection, now)}])
-            try:
-                connection.execute(insert(CONTESTS), [{**row, "seal": seal_contest_row("", row)}])
-            except IntegrityError as error:
-                of_task = any(name in str(error.orig) for name in ("contests.key", "ix_contests_key"))
-                what = f"there is a contest {'of this task' if of_task else repr(contest.get('id'))} already"
-                hint = "another process has just begun it: the same command again goes on with it" if of_task else ""
-                raise StoreError(Fault(what, hint, where=self._shown)) from None
-            if first is not None:
-                self._insert_event(connection, first, messages)
+        try:
+            with self._write() as connection:
+                [row] = fit_store_rows(CONTESTS, [{**contest, "touched": self._read_moment(connection, now)}])
+                self._insert_contest(connection, row)
+                if first is not None:
+                    self._insert_event(connection, first, messages)
+        except StoreError as error:
+            if not may_be_written(error) or not self._is_contest_begun(str(contest["id"]), error):
+                raise
+
+    def _insert_contest(self, connection: Connection, row: Row) -> None:
+        try:
+            connection.execute(insert(CONTESTS), [{**row, "seal": seal_contest_row("", row)}])
+        except IntegrityError as error:
+            of_task = any(name in str(error.orig) for name in ("contests.key", "ix_contests_key"))
+            what = f"there is a contest {'of this task' if of_task else repr(row['id'])} already"
+            hint = "another process has just begun it: the same command again goes on with it" if of_task else ""
+            raise StoreError(Fault(what, hint, where=self._shown)) from None
+
+    def _is_contest_begun(self, id: str, lost: StoreError) -> bool:
+        """Whether a contest is there although its writer was cut off; nobody else has its id."""
+        query = select(CONTESTS.c.id).where(CONTESTS.c.id == id)
+        what = f"whether contest {id} was begun is not known ({lost.faults[0].what})"
+        unknown = Fault(what, "when it can be reached, see evenhand contest list", where=self._shown)
+        return look_for_lost_write(self._write, lambda one: one.execute(query).first() is not None, lost, unknown)
 
     def append_event(
         self,
@@ -120,32 +131,28 @@ class ContestStore:
                 self._refuse_changed_row(connection, contest)
                 self._insert_event(connection, event, messages)
         except StoreError as error:
-            if not isinstance(error.__cause__, LOST_CONNECTIONS) or not self._is_event_kept(event, holder, error):
+            if not may_be_written(error) or not self._is_event_kept(event, holder, error):
                 raise
 
     def _is_event_kept(self, event: Mapping[str, Any], holder: str | None, lost: StoreError) -> bool:
         """Whether an event is there although its writer was cut off: perhaps only the answer of the server was lost."""
         contest, number = event["contest"], event["number"]
         [own] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [event])]
-        for pause in PAUSES_AFTER_LOSS:
-            sleep(pause)
-            with suppress(StoreError), self._write() as connection:
-                if connection.dialect.name == "postgresql":
-                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = {LONGEST_WAIT_AFTER_LOSS}")
-                # The server may still be at it: until then it keeps the row.
-                row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.id == contest).with_for_update())
-                found = select(EVENTS).where(EVENTS.c.contest == contest, EVENTS.c.number == number)
-                kept = fetch_first_row(connection, found)
-                is_ours = row is not None and holder in (None, row["holder"])
-                return (
-                    is_ours and kept is not None and all(kept[name] == own[name] for name in ("at", "content", "calls"))
-                )
+
+        def look(connection: Connection) -> bool:
+            # The server may still be at it: until then it keeps the row.
+            row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.id == contest).with_for_update())
+            found = select(EVENTS).where(EVENTS.c.contest == contest, EVENTS.c.number == number)
+            kept = fetch_first_row(connection, found)
+            is_ours = row is not None and holder in (None, row["holder"])
+            return is_ours and kept is not None and all(kept[name] == own[name] for name in ("at", "content", "calls"))
+
         what = f"whether event {number} of contest {contest} was written is not known ({lost.faults[0].what})"
         hint = (
             f"when it can be reached, see evenhand contest show {contest}: "
             "a payment released there that no call reported with exit code 0 was released by this one"
         )
-        raise StoreError(Fault(what, hint, where=self._shown)) from lost
+        return look_for_lost_write(self._write, look, lost, Fault(what, hint, where=self._shown))
 
     def stream_events(self, contest: str, *, calls: bool = False) -> Iterator[Row]:
         """The events of a contest by number; the calls to judges behind them only where they are asked for."""

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Select, bindparam, delete, func, insert, sele
 from sqlalchemy.dialects import postgresql, sqlite
 
 from evenhand.errors import Fault, StoreError, suggest_close_word_in_error
+from evenhand.store.lost_writes import look_for_lost_write, may_be_written
 from evenhand.store.queries import fetch_first_row, stream_rows
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import DATABASE_CLOCKS
@@ -33,8 +34,21 @@ class StoredServiceRequests:
     def add_run(self, row: Row) -> None:
         """Keep what a run was asked for; it is due from now on."""
         [fitted] = fit_store_rows(RUN_REQUESTS, [{**row, "state": "due"}])
-        with self._write() as connection:
-            connection.execute(insert(RUN_REQUESTS), [repair_row_texts(fitted)])
+        try:
+            with self._write() as connection:
+                connection.execute(insert(RUN_REQUESTS), [repair_row_texts(fitted)])
+        except StoreError as error:
+            if not may_be_written(error) or not self._is_run_added(row["id"], error):
+                raise
+
+    def _is_run_added(self, id: str, lost: StoreError) -> bool:
+        """Whether a run is there although its writer was cut off; it may be under way, or finished, by then."""
+        query = union(
+            select(RUNS.c.id).where(RUNS.c.id == id), select(RUN_REQUESTS.c.id).where(RUN_REQUESTS.c.id == id)
+        )
+        what = f"whether run {id} was received is not known ({lost.faults[0].what})"
+        unknown = Fault(what, "when it can be reached, look whether it is there", where=self._shown)
+        return look_for_lost_write(self._write, lambda one: one.execute(query).first() is not None, lost, unknown)
 
     def find_run(self, id: str) -> Row | None:
         """What a run was asked for; None where a service was not, or it is finished."""

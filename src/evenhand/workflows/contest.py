@@ -142,7 +142,6 @@ async def run_contest(
     """Play a contest as far as it goes, begun or gone on with; every event is kept before it counts.
 
     A payment is released once `announce` has told of it: where it fails, nothing is released, and the next call can.
-
     A task has one contest. What would run ahead of the clock is a rehearsal: it pays nobody, there may be any number
     of them, and `resume` goes on with the last. A judge that cannot be asked stops a contest where it is: nobody is
     passed over because a server was down.
@@ -188,7 +187,7 @@ async def play_stored_contest(
 ) -> ContestResult:
     """Play a contest that this process holds as far as it goes, and let go of it."""
     id, paid_before = sitting.row["id"], log.state.released is not None
-    why, waits = "", False
+    why, waits, failed = "", False, False
     step: ContestNextStep = "resume later" if contest.until else "resume"
     try:
         if first is not None:
@@ -201,17 +200,18 @@ async def play_stored_contest(
             released = _foresee_contest_payment_for_user(log, log.state.payment, kept, sitting.store.now())
             more = sitting.summarize_session(log, why, contest.set_aside)
             announce(build_contest_record_for_user(sitting.row, [*log.events, released], more, newly=True))
+            await asyncio.sleep(0)  # Whoever was told to stop by now stops here, with nothing released.
             log.write(released)
     except UnansweredError as error:
         why, step = str(error), "begin with other judges" if isinstance(error, UnreadableError) else "resume"
     except BaseException as error:
         by_hand = isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
         told = str(error) if isinstance(error, EvenhandError) else f"{type(error).__name__}: {error}"
-        why = "it was stopped by hand" if by_hand else told
+        why, failed = "it was stopped by hand" if by_hand else told, True
         raise
     finally:
         newly = log.state.released is not None and not paid_before
-        with suppress(StoreError) if newly else nullcontext():  # Who was told to pay is not told of a failure.
+        with suppress(StoreError) if newly or failed else nullcontext():  # What came first is what is told.
             more = sitting.end_session(log, why, contest.set_aside, waits=waits)
     record = build_contest_record_for_user(sitting.row, log.events, more, newly=newly)
     return ContestResult(id=id, record=record, why_stopped=why, next_step=step)
