@@ -207,6 +207,10 @@ def test_an_address_that_cannot_be_is_told_without_the_password(address: str, sa
      "u:S3cret@127.0.0.1]:1/db", "u:S3cret@127.0.0.1:Pw-123/db", "u:S3cret@127.0.0.1:99999/db",
      "u:S3cret@127.0.0.1:65536/db", "u:S3cret@127.0.0.1:0/db", "u:S3cret@127.0.0.1:1:Pw-123/db",
      "u:S3cret@127.0.0.1:-1/db", "u:S3cret@127.0.0.1:1/db#Pw-123", "u:S3cret@Pw-123%40127.0.0.1:1/db",
+     "u:S3cret%00Pw-123@127.0.0.1:1/db", "u%00:S3cret@127.0.0.1:1/db", "u:S3cret@127.0.0.1:1/db%00Pw-123",
+     "u:S3cret%zz@127.0.0.1:1/db", "u:S3cret@127.0.0.1:1/db?port=2", "u:S3cret@127.0.0.1:1/db?host=127.0.0.2",
+     "u:S3cret@127.0.0.1:1/db?hostaddr=127.0.0.2", "u:S3cret@127.0.0.1:1/db?user=Pw-123", "127.0.0.1/db?service=Pw-123",
+     "u:S3cret@127.0.0.1:1/db?dbname=Pw-123", "u:S3cret@127.0.0.1:1/db?password=x&port=2",
      "u:S3cret@Pw-123\\127.0.0.1/db", "u:S3cret@Pw-123!127.0.0.1/db", "u:S3cret\n@127.0.0.1:1/db"],
 )  # fmt: skip
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])

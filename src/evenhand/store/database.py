@@ -47,6 +47,8 @@ _SERVER_ADDRESS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LARGEST_PORT = 65535
+# One that is none is taken as it stands by some and refused by others; behind a zero byte, a driver reads no further.
+_BROKEN_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})(?![\w.-]*\])|%00(?![\w.-]*\])")  # A host in brackets may have a zone.
 LOCK_TIMEOUT = 60  # Seconds to wait while another process writes.
 _SQLITE_PRAGMAS = (
     "synchronous=NORMAL", "foreign_keys=ON", "secure_delete=ON", "cache_size=-2000", "wal_autocheckpoint=4000",
@@ -120,10 +122,14 @@ def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) 
 def _read_server_address(given: str) -> URL | None:
     """None where readers would differ on it. What SQLAlchemy says of one may quote it, password and all."""
     found = _SERVER_ADDRESS.fullmatch(given)
-    if found is None or int(found["port"] or 1) not in range(1, _LARGEST_PORT + 1):
+    if found is None or int(found["port"] or 1) not in range(1, _LARGEST_PORT + 1) or _BROKEN_ESCAPE.search(given):
         return None
     with suppress(ArgumentError, ValueError):
-        return make_url(given)
+        url = make_url(given)
+        stated = {"host": url.host, "hostaddr": url.host, "port": url.port}
+        stated |= {"user": url.username, "dbname": url.database}
+        # Who says it twice, or names another place to look it up, would be sent elsewhere than a message says.
+        return url if not any(stated.get(name, name == "service") for name in url.query) else None
     return None
 
 

@@ -193,8 +193,12 @@ async def _send_webhook_message(session: Any, row: Row, targets: WebhookTargets,
         }
         async with session.post(url, data=body, headers=headers, allow_redirects=False) as answer:
             return "" if answer.status in HEARD else f"answered {answer.status}"
-    except (aiohttp.ClientError, TimeoutError, OSError, InputError) as error:
+    except (TimeoutError, OSError, InputError) as error:
         return str(error) or type(error).__name__
+    except aiohttp.ServerDisconnectedError:
+        return "the connection was closed without an answer"
+    except aiohttp.ClientError:  # What it says may quote the answer, in which a key may stand.
+        return "the answer is not proper HTTP"
 
 
 def _settle_webhook_message(store: Store, row: Row, why: str) -> None:
