@@ -150,12 +150,17 @@ def _check_badges(one: Comparison) -> None:
 def _check_decision(decision: CompareDecision) -> None:
     """The whole is the worst of its comparisons, says the same as it, and passes only where all may be shipped."""
     told = (decision.verdict, decision.sure, decision.next_step)
-    lead = next(one for one in decision.comparisons if (one.verdict, one.sure, one.next_step) == told)
+    steps = {one.treatment: one.next_step for one in decision.comparisons}
+    for name, step in steps.items() if len(steps) > 1 else ():  # Of several, it says for which of them.
+        steps[name] = step if name in step else f"For {name}: {step[0].lower()}{step[1:]}"
+    lead = next(one for one in decision.comparisons if (one.verdict, one.sure, steps[one.treatment]) == told)
     if decision.verdict == "PROGRESS":
         assert lead.treatment == decision.best
     assert decision.exit_code == (0 if all(one.verdict == "PROGRESS" for one in decision.comparisons) else 1)
     assert lead.headline.split(": ", 1)[1].rstrip(".") in decision.headline
-    assert decision.next_step in {one.next_step for one in decision.comparisons if one.verdict == decision.verdict}
+    assert decision.next_step in {
+        steps[one.treatment] for one in decision.comparisons if one.verdict == decision.verdict
+    }
     assert decision.headline.endswith(".")
     best = [one.treatment for one in decision.comparisons if one.verdict == "PROGRESS"]
     assert (decision.best in best) if best else decision.best is None

@@ -164,8 +164,16 @@ def _conclude_decision(facts: Sequence[CompareFacts], setting: DecisionSettings)
         gates=_list_compared_gate_states(setting),
         comparisons=tuple(_conclude_comparison(*pair, setting) for pair in rulings),
         reasons=(*reasons, *looked, *doubts),
-        next_step=advice or step.next_step,
+        next_step=advice or _name_whose_step(rulings, step),
     )
+
+
+def _name_whose_step(rulings: Sequence[tuple[CompareFacts, VerdictRuling]], step: VerdictRuling) -> str:
+    """What to do next; of several treatments, for which of them."""
+    [whose, *_] = (one.treatment for one, found in rulings if found is step)
+    if len(rulings) == 1 or whose in step.next_step:
+        return step.next_step
+    return f"For {whose}: {step.next_step[0].lower()}{step.next_step[1:]}"
 
 
 def _may_treatment_ship(facts: CompareFacts, found: VerdictRuling) -> bool:

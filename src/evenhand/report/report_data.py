@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from itertools import groupby
 from typing import Any
 
@@ -26,7 +27,7 @@ SAMPLE_FIELDS: dict[str, Any] = {
 
 def build_report_data(
     store: Store, run: StoredReportRow, head: ReportSampleJson
-) -> tuple[ReportSampleJson, Iterator[ReportSampleJson]]:
+) -> tuple[ReportSampleJson, Generator[ReportSampleJson, None, None]]:
     """The head of a run's report and its samples, fit to be shown."""
     head = {**head, "eval": {**head["eval"], "source": run["source"]}}
     masks = "personal" in head["eval"]["guards"]
@@ -62,12 +63,13 @@ def _build_report_sample(row: StoredReportRow) -> ReportSampleJson:
 
 def _iterate_report_samples(
     store: Store, run: str, order: Mapping[str, int], masks: bool
-) -> Iterator[ReportSampleJson]:
-    take_results = _group_report_rows_by_position(store.results(run))
-    take_calls = _group_report_rows_by_position(store.calls(run))
-    for row in store.samples(run):
-        results, calls = take_results(row["position"]), take_calls(row["position"])
-        yield _build_judged_report_sample(store, row, results, calls, order, masks=masks)
+) -> Generator[ReportSampleJson, None, None]:
+    with closing(store.results(run)) as all_results, closing(store.calls(run)) as all_calls:
+        take_results, take_calls = map(_group_report_rows_by_position, (all_results, all_calls))
+        with closing(store.samples(run)) as rows:
+            for row in rows:
+                results, calls = take_results(row["position"]), take_calls(row["position"])
+                yield _build_judged_report_sample(store, row, results, calls, order, masks=masks)
 
 
 def load_report_sample(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -218,7 +218,7 @@ class Store(AbstractContextManager["Store"]):
         with self._connect(writes=True) as connection:
             yield replace(self, _transaction=connection)
 
-    def _stream_rows(self, query: Select[Any], run: str) -> Iterator[Row]:
+    def _stream_rows(self, query: Select[Any], run: str) -> Generator[Row, None, None]:
         bound, options = {"of_run": run}, queries.STREAMED
         with self._connect() as connection, connection.execute(query, bound, execution_options=options) as found:
             names = tuple(found.keys())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
@@ -210,7 +210,8 @@ def _summarise_run_imported_by_user(store: Store, id: str) -> None:
         refuse_imported_run_contradictions(store, row)
         head = load_user_report_head(store, row)
         shown, samples = build_report_data(store, row, head)
-        write_html(shown, _show_each_sample(shown, samples), StringIO())
+        with closing(samples):
+            write_html(shown, _show_each_sample(shown, samples), StringIO())
         refuse_unreadable_imported_run(store, row)
         for call in store.calls(id):
             if call["reply"] is not None:

@@ -97,7 +97,7 @@ def build_report_criterion_rows(head: PageData) -> list[PageScoreRow]:
     for id in list_report_criteria(head):
         found = [variant["criteria"].get(id) for variant in head["variants"]]
         cells = [None if one is None or one["mean"] is None else _fill_report_criterion_cell(one) for one in found]
-        scales = dict.fromkeys(format_report_scale(one["scale"]) for one in found if one)
+        scales = dict.fromkeys(format_report_scale(one["scale"]) for one in found if one and one["scale"])
         scale = f"({' or '.join(str(one) for one in scales)})" if scales else ""
         name, change = word_criterion(id), changes.get(id)
         rows.append(PageScoreRow(name=name, asks=asks.get(id, ""), scale=scale, cells=cells, change=change))
@@ -105,6 +105,9 @@ def build_report_criterion_rows(head: PageData) -> list[PageScoreRow]:
 
 
 def _fill_report_criterion_cell(one: PageData) -> PageData:
+    """What share of its scale a mean fills; None where no rubric of the run tells the scale."""
+    if one["scale"] is None:
+        return {**one, "filled": None}
     axis = ChartAxis(low=one["scale"][0], high=one["scale"][1], left=0, right=100)
     return {**one, "filled": axis.at(one["mean"])}
 

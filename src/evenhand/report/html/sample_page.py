@@ -290,7 +290,7 @@ def _build_score_path_in_report(one: Result, rubric: PageQuestions) -> Iterator[
         )
         for gate in card["gates_failed"] or ():
             yield _make_score_path_stop_in_report("gate bad", "gate failed", says=write_report_value(gate))
-        for gate in card["gates_open"] or ():
+        for gate in card.get("gates_open") or ():
             yield _make_score_path_stop_in_report("gate", "gate not known", says=write_report_value(gate))
         yield _make_score_path_stop_in_report(
             "score", "Score", value=format_figure(card["score"]), says=card.get("grade") or ""
