@@ -63,10 +63,14 @@ def test_a_verdict_stands_behind_the_score_that_it_is_read_off() -> None:
 def test_a_verdict_says_from_which_score_on_it_is_given() -> None:
     """Whoever sees borderline wants to know what was lacking; only newer runs keep all thresholds."""
     limits = [{"verdict": "pass", "from": 0.8}, {"verdict": "borderline", "from": 0.6}]
-    between, under = (path_of(judged(*one), verdicts=limits) for one in ((0.7, "borderline"), (0.25, "fail")))
+    told = [
+        says
+        for score, verdict in ((0.9, "pass"), (0.7963, "borderline"), (0.25, "fail"))
+        for name, _, says in path_of(judged(score, verdict), verdicts=limits)
+        if name == "Verdict"
+    ]
 
-    assert [says for name, _, says in between if name == "Verdict"] == ["borderline from 0.6, pass from 0.8"]
-    assert [says for name, _, says in under if name == "Verdict"] == ["0.25 is under 0.6"]
+    assert told == ["from 0.8 on", "from 0.6 on, 0.7963 is under 0.8 for pass", "0.25 is under 0.6"]
 
 
 def test_what_samples_are_shown_by_says_whose_it_is() -> None:
@@ -106,9 +110,24 @@ def test_labelling_says_how_many_labels_an_interval_takes() -> None:
         raters=("ana",), outputs=12, labels=12, run="r", cannot_say=0, no_trust="", consistency=None, widths={0: (few,)}
     )
     enough = SimpleNamespace(**{**vars(few), "now": 0.4, "labelled": 20})
+    difference = {0: (few, SimpleNamespace(**{**vars(few), "control": "old", "labelled": 6}))}
 
     assert build_labelling_progress(found, None)["few"] == "Label 8 more samples: an interval takes 20."
     assert build_labelling_progress(SimpleNamespace(**{**vars(found), "widths": {0: (enough,)}}), None)["few"] == ""
+    told = build_labelling_progress(SimpleNamespace(**{**vars(found), "widths": difference}), None)["few"]
+    assert told == "Label both outputs of 14 more samples: an interval takes 20."
+
+
+def test_the_label_page_tells_its_own_keys(visitor: Visitor) -> None:
+    """They were below the fold, and “?” told only the general ones."""
+    run = visitor.open("/").page.locator("a[href^='/runs/']").first.get_attribute("href")
+    page = visitor.open(f"{run}/label?rater=ada").page
+    page.get_by_role("button", name="Draw").click()
+    page.locator(".question").first.wait_for()
+    page.keyboard.press("?")
+    told = page.locator("#keys").inner_text()
+
+    assert all(says in told for says in ("cannot say", "one back", "these keys"))
 
 
 def test_a_key_tells_the_keys(visitor: Visitor) -> None:

@@ -288,7 +288,8 @@ def test_a_rubric_is_checked_beside_its_lines_and_saved_as_a_new_file(
     expect(seen.page.locator("#drawn")).to_contain_text("Is it kind?")
     seen.page.get_by_label("Save as").fill("mine.yaml")
     seen.page.get_by_role("button", name="Save").click()
-    seen.page.wait_for_url("**/rubrics/shown?file=mine.yaml")
+    seen.page.wait_for_url("**/rubrics/shown?file=mine.yaml*")
+    assert "Saved as mine.yaml" in seen.page.inner_text("main")
     saved = (tmp_path / "mine.yaml").read_text()
     seen.page.get_by_role("link", name="Edit").click()
     seen.page.locator("#text").fill(saved.replace("kind", "brief"))
@@ -297,7 +298,7 @@ def test_a_rubric_is_checked_beside_its_lines_and_saved_as_a_new_file(
     kept = (tmp_path / "mine.yaml").read_text()
     seen.page.get_by_label("Replace the file that is there").check()
     seen.page.get_by_role("button", name="Save").click()
-    seen.page.wait_for_url("**/rubrics/shown?file=mine.yaml")
+    seen.page.wait_for_url("**/rubrics/shown?file=mine.yaml*")
 
     assert abs(top - (10 + 4 * height)) < height
     assert kept == saved and "Is it kind?" in saved

@@ -41,7 +41,9 @@ def get_rubrics_page(request: Request, _: OperatorViewer) -> Response:
 
 
 @router.get("/rubrics/shown")
-def get_rubric_page(request: Request, _: OperatorViewer, name: str = "", file: str = "") -> Response:
+def get_rubric_page(
+    request: Request, _: OperatorViewer, name: str = "", file: str = "", saved: bool = False
+) -> Response:
     """One rubric: its criteria with anchors, and its method drawn as steps."""
     text = _read_editor_page_text(request, name, file)
     if file:
@@ -51,16 +53,15 @@ def get_rubric_page(request: Request, _: OperatorViewer, name: str = "", file: s
         found: Any = checked.rubric
     else:
         found = find_rubric(name)
-    return render_page(
-        request, "rubric.html.j2", **build_rubric_report_page(found), shown_name=name, file=file, text=text
-    )
+    drawn, saved = build_rubric_report_page(found), saved and bool(file)
+    return render_page(request, "rubric.html.j2", **drawn, shown_name=name, file=file, text=text, saved=saved)
 
 
 @router.get("/rubrics/edit")
 def get_rubric_editor(request: Request, _: OperatorViewer, name: str = "", file: str = "") -> Response:
     """A rubric as text, with what the checker says of each line."""
     text = _read_editor_page_text(request, name, file)
-    target = file or f"my-{name or 'rubric'}.yaml"
+    target = file or suggest_user_rubric_file(f"my-{name or 'rubric'}")
     return _render_editor_page(request, text=text, target=target, is_saved=bool(file), exists=bool(file))
 
 
@@ -88,7 +89,7 @@ async def post_rubric_editor(request: Request, _: OperatorViewer) -> Response:
         return await asyncio.to_thread(
             _render_editor_page, request, text=text, target=target, refused=refused, exists=exists, status=409
         )
-    return RedirectResponse(f"/rubrics/shown?file={quote_page_url_part(target)}", status_code=303)
+    return RedirectResponse(f"/rubrics/shown?file={quote_page_url_part(target)}&saved=true", status_code=303)
 
 
 def _render_editor_page(

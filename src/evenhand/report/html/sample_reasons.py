@@ -53,9 +53,15 @@ def explain_verdict_in_report(one: Mapping[str, Any], limits: Mapping[str, float
     least = next(iter(limits.values()))
     if one["verdict"] == "fail":
         return f"{format_figure(card['score'], beside=least)} is under {format_report_short_number(least)}"
-    if "pass" not in limits:
+    if one["verdict"] not in limits:
         return f"a score under {format_report_short_number(least)} fails"
-    return ", ".join(f"{name} from {format_report_short_number(limit)}" for name, limit in limits.items())
+    own = limits[one["verdict"]]
+    higher = [(name, limit) for name, limit in limits.items() if limit > own]
+    missed = [
+        f"{format_figure(card['score'], beside=limit)} is under {format_report_short_number(limit)} for {name}"
+        for name, limit in higher[:1]
+    ]
+    return ", ".join((f"from {format_report_short_number(own)} on", *missed))
 
 
 def find_verdict_limits_in_report(nearest: Sequence[Mapping[str, Any]]) -> dict[str, float]:

@@ -174,7 +174,8 @@ def _describe_missing_labels_in_report(widths: Mapping[int, Sequence[Any]]) -> s
     if not lacking:
         return ""
     one = max(lacking, key=lambda each: each.at - each.labelled)
-    return f"Label {pluralize_count(one.at - one.labelled, 'more sample')}: an interval takes {one.at:,}."
+    of = "" if one.control is None else "both outputs of "  # One alone makes no difference between two variants.
+    return f"Label {of}{pluralize_count(one.at - one.labelled, 'more sample')}: an interval takes {one.at:,}."
 
 
 def _name_more_labels_in_report(more: int) -> str:

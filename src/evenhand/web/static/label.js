@@ -31,9 +31,22 @@
       setUp();
       refresh();
     } catch {
-      document.getElementById('label-trouble').hidden = false;
+      const trouble = document.getElementById('label-trouble');
+      if (trouble.hidden) { trouble.hidden = false; waitForService(trouble); }
     } finally {
       busy = false;
+    }
+  }
+
+  // Nothing is sent again by itself: whoever answers sees when it can be saved.
+  async function waitForService(trouble) {
+    while (trouble.isConnected) {
+      await new Promise((resolve) => { setTimeout(resolve, 3000); });
+      try {
+        await fetch(location.href, { method: 'GET' });
+        trouble.textContent = 'The service answers again. Your answers are not saved yet: press Enter.';
+        return;
+      } catch { /* Not yet. */ }
     }
   }
 

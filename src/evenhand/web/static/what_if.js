@@ -46,10 +46,14 @@
     const old = document.getElementById('weight-map');
     old.setAttribute('aria-busy', 'true');
     const sent = new URLSearchParams(new FormData(form));
-    const answer = await fetch(`${form.getAttribute('action')}/map?${sent}`, { headers: { accept: 'text/html' } });
-    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const found = page.getElementById('weight-map');
-    if (number === asked && found) document.getElementById('weight-map').replaceWith(found);
+    try {
+      const answer = await fetch(`${form.getAttribute('action')}/map?${sent}`, { headers: { accept: 'text/html' } });
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+      const found = page.getElementById('weight-map');
+      if (number === asked && found) document.getElementById('weight-map').replaceWith(found);
+    } catch {  // The foot of the page says that nobody answers; the map is asked for again until somebody does.
+      if (number === asked) waiting = setTimeout(redraw, 3000);
+    }
   }
   form.addEventListener('input', () => {
     tell();
