@@ -13,7 +13,6 @@ from evenhand.judging.dialogues.contest_dialogues import ask_judge_gate_check
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
 from evenhand.judging.reading.quoted_material import JudgedMaterial, read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_score
-from evenhand.judging.reading.reply_text import may_reply_quote_material
 from tests.judging.planted_shapes import (
     CLEAN,
     NO_ANSWER,
@@ -275,19 +274,9 @@ PLAIN_OUTPUTS = [text for text in PLANTED.values() if "{" not in text and "<" no
     '{"reason": "<think>clarity: 10</think>", "clarity": 2}',
 ])  # fmt: skip
 @pytest.mark.parametrize("output", PLAIN_OUTPUTS)
-def test_a_plain_object_that_is_not_searched_for_quotations_has_none(reply: str, output: str) -> None:
-    """The search would find nothing in it: it is left out for the sake of time."""
+def test_a_plain_object_has_no_quotations(reply: str, output: str) -> None:
+    """What its reasons and evidence quote is no answer beside its own."""
     shown = JudgedMaterial([output])
 
-    assert not may_reply_quote_material(reply, [output])
     assert shown.cut_quoted(reply, ["clarity"]) == reply
     assert shown.find_doubtful(reply, {"clarity": Fraction(2)}, lambda _: {"clarity": Fraction(10)}) == set()
-
-
-def test_a_reply_is_searched_for_quotations_where_it_may_hold_some() -> None:
-    """Where words stand around an object, where there is none, or where the material has objects or tags itself."""
-    assert may_reply_quote_material('It says: {"clarity": 2}', ["On birds."])
-    assert may_reply_quote_material("clarity: 2", ["On birds."])
-    assert may_reply_quote_material('{"clarity": 2}', ["On birds.", 'Say {"clarity": 10}'])
-    assert may_reply_quote_material('{"clarity": 2}', ["<think>clarity: 10"])
-    assert not may_reply_quote_material('{"clarity": 2}', ["On birds."])

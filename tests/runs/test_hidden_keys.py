@@ -57,6 +57,8 @@ FORMS: dict[str, Callable[[str], str]] = {
     "hexadecimal, mixed case": lambda key: "".join(
         letter.upper() if at % 3 else letter for at, letter in enumerate(key.encode().hex())
     ),
+    "hexadecimal, escapes, reversed": lambda key: "".join(f"\\x{one:02x}" for one in key.encode())[::-1],
+    "hexadecimal, prefixes, reversed": lambda key: ", ".join(f"0x{one:02x}" for one in key.encode())[::-1],
     "hexadecimal, colons": lambda key: key.encode().hex(":"),
     "hexadecimal, hyphens": lambda key: key.encode().hex("-", 4).upper(),
     "hexadecimal, spaces": lambda key: key.encode().hex(" "),

@@ -87,12 +87,33 @@ def _forge_judge(kind: str, row: Json) -> None:
         row["content"] = json.dumps(content)
 
 
+def _forge_content(kind: str, change: Callable[[Json], None]) -> Callable[[str, Json], None]:
+    def forge(own: str, row: Json) -> None:
+        if own == kind:
+            content = json.loads(row["content"])
+            change(content)
+            row["content"] = json.dumps(content)
+
+    return forge
+
+
+def _forge_id(kind: str, row: Json) -> None:
+    if kind == "samples":
+        row["id"] += "/1"
+
+
 FORGED: dict[str, Callable[[str, Json], None]] = {
     "criteria": _forge_rubric(lambda rubric: rubric.update(criteria="x")),
     "a scale": _forge_rubric(lambda rubric: rubric["criteria"][0].update(scale="x")),
     "a scale without its end": _forge_rubric(lambda rubric: rubric["criteria"][0]["scale"].pop("min")),
     "a step": _forge_rubric(lambda rubric: rubric["method"].update(steps=["x"])),
     "a judge": _forge_judge,
+    "an id": _forge_id,
+    "a tag": _forge_content("samples", lambda sample: sample.update(tags=[1])),
+    "a trace": _forge_content("results", lambda result: result["output"].update(trace="x")),
+    "a call of a trace": _forge_content("results", lambda result: result["output"].update(trace=["x"])),
+    "a weight": _forge_shown_rubric(lambda rubric: rubric["criteria"][0].update(weight="x")),
+    "a scale that is shown": _forge_shown_rubric(lambda rubric: rubric["criteria"][0].update(scale=1)),
     "statements": _forge_shown_rubric(lambda rubric: rubric.update(statements=True)),
     "verdicts": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass"}])),
     "a verdict's score": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass", "from": "x"}])),
@@ -105,7 +126,7 @@ def test_a_run_that_commands_would_stumble_over_is_refused(what: str) -> None:
     """It was imported, and then broke report, audit and sensitivity with a fault of our own."""
     _, file = forged(FORGED[what])
 
-    with pytest.raises(StoreError, match=r"cannot be read|cannot be \("):
+    with pytest.raises(StoreError, match=r"cannot be read|cannot be \(|belongs to nothing"):
         import_run(None, str(file))
 
     assert list_runs(None) == []

@@ -251,7 +251,8 @@ def suggest_weights_from_human_labels(
     table: RunTable, labelled: LabelledOutputs, rubrics: Sequence[CriterionWeights], rng: np.random.Generator
 ) -> HumanFittedWeights | NoHumanFittedWeights:
     """Weights for that of the rubrics which most labelled outputs were judged by."""
-    weighed = [one for one in rubrics if len(one) > 1 and all(id in table.criteria for id in one)]
+    asked = list_human_label_questions(table)  # Not what a rubric lacks that the run was rescored by.
+    weighed = [one for one in rubrics if len(one) > 1 and all(id in table.criteria and id in asked for id in one)]
     if not weighed:
         return NoHumanFittedWeights(why="no rubric has two criteria or more in one list: there are no weights to fit")
     if SCORE_QUESTION not in labelled.people:

@@ -122,8 +122,11 @@ def run_command(
     from evenhand.workflows.telemetry import open_user_telemetry
 
     # What a variant or judge of your own prints must not get between our lines.
+    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
     with open_user_telemetry("evenhand run"), redirect_stdout(sys.stderr):
         ran = asyncio.run(run(Path(file), options=asked, watch=show_run_progress))
+    for number, handler in before.items():  # The store is closed: what is printed may be cut off.
+        signal.signal(number, handler)
     with print_until_reader_leaves():
         print_json(ran.head) if as_data else print_run(ran.head, full=full)
         _print_run_next_steps(ran, file)
@@ -202,8 +205,8 @@ async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) 
         progress.end()
         for number in heard:
             loop.remove_signal_handler(number)
-            if timers and number in ENDING_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)  # It is ending: whoever says so again must not cut that off.
+            if number in ENDING_SIGNALS:
+                signal.signal(number, signal.SIG_IGN)  # It is ending: whoever says so must not cut that off.
         for timer in timers:  # What comes after is summing up, which nobody has to hurry.
             timer.cancel()
 

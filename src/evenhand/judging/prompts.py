@@ -23,7 +23,7 @@ from evenhand.judging.reading.answer_alone import (
 )
 from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
 from evenhand.judging.reading.repeated_text import show_marks
-from evenhand.judging.reading.reply_text import find_judge_refusal, may_reply_quote_material
+from evenhand.judging.reading.reply_text import find_judge_refusal
 from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
 from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
 from evenhand.model.quick_init import set_slots_directly
@@ -301,8 +301,7 @@ def _read_judge_reply(
     if isinstance(reply, NoReply):
         return JudgeReplyReading(unread=explain_silent_judge(reply))
     text = escape_tags_in_json_strings(reply.text)
-    is_searched = question.pieces and may_reply_quote_material(text, [one for _, _, one in question.pieces])
-    reading = _read_own_answers_in_reply(question, text) if is_searched else question.read(text)
+    reading = _read_own_answers_in_reply(question, text) if question.pieces else question.read(text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:

@@ -146,7 +146,9 @@ _PERCENT = re.compile(  # The bytes of one character.
 )
 _LINE_BREAK = re.compile(r"\r\n?|\n")
 _LINE_JOINTS = ("\n", "\r\n", "\r", "", " ", "\r ")  # The last is what is left of `\r\n` where `\n` became a space.
-_BETWEEN_BYTES = re.compile(r"[-:,;._%]+|\\x?|0x(?=[0-9a-f]{2})", re.IGNORECASE)
+_BETWEEN_BYTES = re.compile(  # Reversed, the prefix stands behind.
+    r"[-:,;._%]+|\\x?|0x(?=[0-9a-f]{2})|(?<=[0-9a-f]{2})x[\\0]", re.IGNORECASE
+)
 
 
 def remove_written_api_keys(text: str, keys: tuple[str, ...], hidden: str) -> str:

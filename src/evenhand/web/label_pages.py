@@ -21,12 +21,12 @@ from evenhand.workflows.labelling import (
     undo_labelling_answer,
 )
 from evenhand.workflows.labelling_progress import export_label_file, measure_labelling_progress
+from evenhand.workflows.runs import find_run_listing
 from evenhand.workflows.trust import encode_run_trust
 
 router = APIRouter(route_class=WorkbenchRoute)
 RaterName = Annotated[str, Query(max_length=80)]
 LABEL_FILE_HEADERS = {
-    "content-disposition": 'attachment; filename="labels.jsonl"',
     "x-content-type-options": "nosniff",
     "cache-control": "private, no-store",
 }
@@ -66,8 +66,12 @@ def get_labelling_progress(
 @router.get("/runs/{id}/labels.jsonl")
 def get_label_file(request: Request, id: str, _: OperatorViewer) -> Response:
     """The labels of a run as a file that calibrate and trust read."""
-    text = export_label_file(request.app.state.store, id)
-    return Response(text, media_type="application/x-ndjson; charset=utf-8", headers=LABEL_FILE_HEADERS)
+    store = request.app.state.store
+    text, name = export_label_file(store, id), "labels.jsonl"
+    if find_run_listing(store, id).imported:  # A line of such a file has no place for the mark.
+        name = f"labels-of-imported-{find_run_listing(store, id).id}.jsonl"
+    headers = {**LABEL_FILE_HEADERS, "content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="application/x-ndjson; charset=utf-8", headers=headers)
 
 
 def _carry_out_page_form(request: Request, run: str, rater: str, form: dict[str, str]) -> None:

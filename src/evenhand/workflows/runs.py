@@ -18,6 +18,7 @@ from evenhand.errors import EvenhandError, Fault, InputError, StoreError, make_u
 from evenhand.files.private_files import open_private_bytes_file
 from evenhand.models.recording import model_reply_from_json
 from evenhand.report.report_data import build_report_data
+from evenhand.runs.imported_shapes import JUDGMENT, RESULT, SAMPLE, SHOWN_RUBRIC, list_wrong_shapes
 from evenhand.runs.run_record import RunEvalRecord, find_kept_result_composite, read_run_eval_record
 from evenhand.runs.stored_judgments import find_run_rubric_for_tag, restore_run_rubric
 from evenhand.store.rows import Row, to_stored_json
@@ -25,7 +26,7 @@ from evenhand.store.run_rows import CollectedRuns
 from evenhand.store.store import Store
 from evenhand.wording import read_kept_fraction
 from evenhand.workflows.audit import audit_run
-from evenhand.workflows.report import load_run_report, load_user_report_head
+from evenhand.workflows.report import add_label_agreement_for_user, load_run_report, load_user_report_head
 from evenhand.workflows.run_batches import describe_run_batches
 from evenhand.workflows.sensitivity import report_sensitivity_for_user
 from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
@@ -315,16 +316,6 @@ def _make_imported_run_error(what: str) -> StoreError:
     return StoreError(Fault(what, "export the run again; nothing was changed here", where="the file"))
 
 
-_TEXT, _MAYBE_TEXT, _NUMBER = (str,), (str, type(None)), (int, float, type(None))
-# Every field of a judgment that a command reads, and what it may be.
-_JUDGMENT: dict[str, tuple[type, ...]] = {
-    "judge": _TEXT, "output": _TEXT, "criterion": _TEXT, "score": (*_NUMBER, bool), "band": _MAYBE_TEXT,
-    "why_not": _MAYBE_TEXT, "reason": _MAYBE_TEXT, "evidence": (list,), "absent": (list,), "from_trace": (list,),
-    "feedback": _MAYBE_TEXT, "spread": (dict, type(None)), "exact": _MAYBE_TEXT,
-}  # fmt: skip
-_QUOTE: dict[str, tuple[type, ...]] = {"text": _TEXT, "start": (int, type(None)), "end": (int, type(None))}
-
-
 def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
     """Rebuild what later commands rebuild: rubrics, judgments, the audit and the weights of a run.
 
@@ -337,24 +328,38 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
     for tag in setup["rubrics"]:
         with suppress(EvenhandError):
             find_run_rubric_for_tag(setup, tag)
-    found = ((row, wrong) for row in store.results(run["id"]) for wrong in _list_wrong_fields_of_imported_run(row))
-    for row, wrong in islice(found, 1):
-        what = f"has a judgment whose {wrong} cannot be (position {row['position']}, variant {row['variant']!r})"
+    for wrong in islice(_list_wrong_parts_of_imported_run(store, run["id"], setup), 1):
+        what = f"has something that cannot be ({wrong})"
         raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file"))
+    add_label_agreement_for_user(store, run, load_run_report(store, run["id"])[0])
     with suppress(EvenhandError):
         audit_run(store, run["id"])
     with suppress(EvenhandError):
         report_sensitivity_for_user(store, run)
 
 
-def _list_wrong_fields_of_imported_run(row: Row) -> Iterator[str]:
-    """The names of fields in the judgments of a result that are not what they are in a run of ours."""
-    for one in json.loads(row["content"])["judgments"]:
-        yield from (name for name, kinds in _JUDGMENT.items() if name in one and type(one[name]) not in kinds)
-        yield from (name for name in ("judge", "criterion", "exact") if name not in one)
-        for quote in one.get("evidence", ()):
-            yield from (f"evidence {name}" for name, kinds in _QUOTE.items() if type(quote.get(name)) not in kinds)
-        for name in ("absent", "from_trace"):
-            yield from (name for text in one.get(name, ()) if type(text) is not str)
+def _list_wrong_parts_of_imported_run(store: Store, id: str, setup: Json) -> Iterator[str]:
+    """What in its rows is not of the shape, or not about the samples, that a run of ours has."""
+    yield from list_wrong_shapes(setup["frame"]["rubrics"], [SHOWN_RUBRIC], "rubrics")
+    known = set()
+    for row in store.samples(id):
+        known.add(row["id"])
+        content = json.loads(row["content"])
+        if content.get("id", row["id"]) != row["id"]:
+            yield f"sample {row['id']!r} has another id in its content"
+        yield from (f"sample {row['id']!r}: {wrong}" for wrong in list_wrong_shapes(content, SAMPLE))
+    for label in store.labels(id):
+        if label["sample"] not in known:
+            yield f"a label is about sample {label['sample']!r}, which it does not have"
+    for row in store.results(id):
+        where = f"position {row['position']}, variant {row['variant']!r}"
+        yield from (f"{where}: {wrong}" for wrong in _list_wrong_parts_of_imported_result(json.loads(row["content"])))
+
+
+def _list_wrong_parts_of_imported_result(content: Json) -> Iterator[str]:
+    yield from list_wrong_shapes(content, RESULT)
+    for one in content["judgments"]:
+        yield from (f"judgment: {wrong}" for wrong in list_wrong_shapes(one, JUDGMENT))
+        yield from (f"judgment without {name}" for name in ("judge", "criterion", "exact") if name not in one)
         if one.get("exact") is not None:
             read_kept_fraction(one["exact"])

@@ -21,7 +21,6 @@ from evenhand.judging.reading.reply_text import (
     holds_reply_json_object,
     normalize_reply_answer_name,
     spell_out_entities_in_reply,
-    strip_thinking_from_reply,
 )
 from evenhand.judging.reading.score_labels import read_reply_score_label
 from evenhand.judging.reading.tolerant_json import ReplyValue
@@ -40,6 +39,7 @@ _TEXT_KEYS = REASON_KEYS | {*EVIDENCE_KEYS, "absent"}
 _LABELS = frozenset(["winner", "better", "band", "criterion", "score"])
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:json|text|txt|markdown)?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
+_NO_LABEL = re.compile(r"[>()\[\]（）【】{}/\\~]")  # What stands in brackets may say whose the answer is.
 _CELL_BORDER = re.compile(r"[:：=|]")
 _PLAIN_MARKS = " \t\r*_#-–•.\"'`"
 _VALUE = re.compile(
@@ -99,10 +99,13 @@ def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names
 def _strip_own_thinking(reply: str) -> str | None:
     """The reply without what was thought before it; None where thinking is closed twice, or in the middle: a quote?"""
     reply = reply.lstrip("\ufeff")
-    marks = [mark[1] for mark in _THINKING.finditer(reply)]
-    if marks and (marks != ["", "/"] or not reply.lstrip().startswith("<")):
+    marks = list(_THINKING.finditer(reply))
+    if not marks:
+        return reply
+    closed = [mark for mark in marks if mark[1]]
+    if len(closed) != 1 or marks[-1] is not closed[0] or marks[0].start() != len(reply) - len(reply.lstrip()):
         return None
-    return strip_thinking_from_reply(reply) if marks else reply
+    return reply[closed[0].end() :].strip()
 
 
 def _is_only_value(said: str, values: Sequence[ReplyValue]) -> bool:
@@ -237,6 +240,7 @@ def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Colle
         or _VALUE.fullmatch(cell)
         or normalize_reply_answer_name(cell) in _LABELS
         or (names_asked and cell.casefold() == CANNOT_ASSESS)
-        or (">" not in cell and read_reply_score_label(cell, labels) is not None)
+        or (_NO_LABEL.search(cell) is None and read_reply_score_label(cell, labels) is not None)
+        or normalize_reply_answer_name(cell) in labels
         for cell in cells
     )

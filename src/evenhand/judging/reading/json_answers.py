@@ -45,9 +45,10 @@ TEXT_KEYS = frozenset([
     "justifications", "rationale", "rationales", "why", "feedback", "comment", "comments", "analysis",
     "evidence", "quote", "quotes", "citations", "excerpts", "example", "examples", "thinking",
 ])  # fmt: skip
-_NO_ANSWERS = (
-    "weight", "max", "min", "previous", "prior", "template", "schema", "quoted", "original", "expected", "权重",
-)  # fmt: skip
+_NO_ANSWERS = re.compile(
+    r"weight|previous|prior|template|schema|quoted|original|expected|权重"
+    r"|(?:max|min)(?:imum)?(?:s|possible|scores?|points?|ratings?|grades?|values?)?\Z"  # And no "mine".
+)
 
 
 def read_json_reply_answers(data: object, wanted: Sequence[WantedReplyAnswer]) -> dict[str, ReadAnswer]:
@@ -88,7 +89,7 @@ def _walk_reply_levels(data: object) -> Iterator[list[Mapping[str, object]]]:
                 children += node
             elif isinstance(node, dict):
                 named = ((normalize_reply_answer_name(str(key)), value) for key, value in node.items())
-                children += [value for key, value in named if key not in TEXT_KEYS and not key.startswith(_NO_ANSWERS)]
+                children += [value for key, value in named if key not in TEXT_KEYS and not _NO_ANSWERS.match(key)]
         containers = [child for child in children if isinstance(child, (dict, list))]
         if not containers:
             return

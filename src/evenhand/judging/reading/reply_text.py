@@ -163,24 +163,6 @@ def fold_quotation_in_reply(text: str) -> str:
     return fold_lookalike_letters(spell_out_entities_in_reply(drop_unseen_characters_from_reply(text)))
 
 
-def may_reply_quote_material(reply: str, material: Sequence[str]) -> bool:
-    """Whether a reply has to be searched for quotations: not one plain object, with no text around it to quote in.
-
-    Inside such an object the material is quoted where it has objects of its own, or tags of thinking.
-    """
-    return any(map(_may_open_object_or_tag, material)) or parse_clean_reply_object(reply.strip()) is None
-
-
-def _may_open_object_or_tag(text: str) -> bool:
-    if text.isascii():  # To look for three characters one by one takes a tenth of the time.
-        return "{" in text or "<" in text or "&" in text
-    return _OPENS_OBJECT_OR_TAG.search(text) is not None
-
-
-# Also as an entity, and in wide and small letters.
-_OPENS_OBJECT_OR_TAG = re.compile("[{<&｛﹛︷❴⦃＜﹤]")
-
-
 def remove_thinking_marks_from_reply(text: str, is_quoted: Callable[[str], bool]) -> str:
     """The reply without the tags of thinking that may be quoted, by what follows them.
 
