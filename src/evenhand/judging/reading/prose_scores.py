@@ -12,7 +12,14 @@ from enum import IntEnum
 
 from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
 from evenhand.judging.reading.score_labels import ScoreLabel, names_score_level_in_reply, read_reply_score_label
-from evenhand.judging.reading.score_mentions import NUMBER_WORDS, ScoreMention, find_score_mentions_in_reply
+from evenhand.judging.reading.score_mentions import (
+    ENDS_WELL,
+    EXPLAINS,
+    NUMBER_WORDS,
+    ScoreMention,
+    find_score_mentions_in_reply,
+    is_score_taken_back,
+)
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
 
@@ -70,20 +77,12 @@ _UNREAL = re.compile(
     r"required|where|whether|either|from (?:achieving|getting|receiving|earning|scoring|reaching)|scale|range|"
     r"claim(?:s|ed)?|mention(?:s|ed)?|report(?:s|ed)?|state[sd]|cite[sd]?|describe[sd]?|includ(?:es?|ing)|to score|"
     r"to (?:achieve|get|earn|receive|reach|merit|deserve|warrant|be))\b|n't\b|"
+    r"\b(?:hardly|barely|scarcely|almost|nearly|nowhere|used to be|it was|the reference (?:got|gets|has|scored))\b|"
     r"\b(?:with|while|from|where)\s(?:an? )?\Z|不|没",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(r"\b(?:if|unless|had it|were it)\b|如果", re.IGNORECASE)
 _CONCLUDES = re.compile(r"(?:earning|receiving|scoring|resulting in|therefore|thus|hence)\b", re.IGNORECASE)
-_EXPLAINS = re.compile(
-    r"\s?(?:=|≡)|\s(?:means?|meaning|being|indicat\w+|represents?|would|could|might|requires?|is (?:for|given|reserved|"
-    r"defined|when|the (?:best|worst|highest|lowest))|if|for (?:the )?(?:best|worst))\b|表示|代表",
-    re.IGNORECASE,
-)
-_ENDS_WELL = re.compile(
-    r"\s*(?:\Z|[\n.,;:!?)\]\"'|—–*]|-\s|\(|(?:for|in|on|because|since|as|due|with|based|overall|and|but|given|to)\b)",
-    re.IGNORECASE,
-)
 
 
 def weigh_reply_score_mention(text: str, mention: ScoreMention, names: Mapping[str, str]) -> WeighedMention | None:
@@ -98,17 +97,19 @@ def weigh_reply_score_mention(text: str, mention: ScoreMention, names: Mapping[s
     below = "\n" in window[len(window.rstrip()) :]
     begins_list = below and text[mention.end : mention.end + 1] in (".", ")")  # My points: / 1.
     if label and not begins_list:
+        if is_score_taken_back(text, mention):
+            mention = replace(mention, score=Missing.unreadable("it says more about its number than that"))
         return WeighedMention(mention, MentionWeight.FINAL if label.final else MentionWeight.LABEL, label.whose)
     sentence = re.split(r"[.!?;]\s|\n", window)[-1]
     clause = re.split(r"[,:]\s", sentence)[-1]
-    if _is_supposed(sentence, clause) or _UNREAL.search(clause) or _EXPLAINS.match(text, mention.end) or mention.beyond:
+    if _is_supposed(sentence, clause) or _UNREAL.search(clause) or EXPLAINS.match(text, mention.end) or mention.beyond:
         return None
     direct = _DIRECT.search(sentence)
     if direct:
         named = read_reply_score_label(direct.group(), names)
         whose = named.whose if named and named.whose is not None else _find_name_after_reply_score(text, mention, names)
         return WeighedMention(mention, MentionWeight.FINAL if direct[1] else MentionWeight.PHRASE, whose)
-    if not _ENDS_WELL.match(text, mention.end):
+    if not ENDS_WELL.match(text, mention.end):
         return None
     named = read_reply_score_label(re.split(r"[,(]\s?|\band\s", sentence.rstrip(' (["'))[-1], names)
     if named and named.whose is not None:
@@ -338,7 +339,7 @@ def _find_level_scores_in_reply(
     levels = []
     for mention in found:
         before = _LEVEL_BEFORE.search(text[max(0, mention.start - 60) : mention.start])
-        if before and names_score_level_in_reply(before[1], names) and _ENDS_WELL.match(text, mention.end):
+        if before and names_score_level_in_reply(before[1], names) and ENDS_WELL.match(text, mention.end):
             levels.append(mention)
     listed = any(_NEXT_LEVEL.match(text, mention.end) for mention in levels)
     return levels if len(levels) == 1 and not listed else []

@@ -74,6 +74,30 @@ class ScoreMention:
     beyond: bool = False  # A range beyond the scale, such as the 3-7 of a match.
 
 
+ENDS_WELL = re.compile(  # A reason, or nothing; not what it counts, nor what it is not.
+    r"\s*(?:\Z|[\n.,;:!?)\]\"'|—–*]|-\s|\(|(?:for|in|on|because|since|as|due|with|based|overall|and|but|given|to)\b)",
+    re.IGNORECASE,
+)
+EXPLAINS = re.compile(
+    r"\s?(?:=|≡)|\s(?:means?|meaning|being|indicat\w+|represents?|would|could|might|requires?|is (?:for|given|reserved|"
+    r"defined|when|the (?:best|worst|highest|lowest))|if|for (?:the )?(?:best|worst))\b|表示|代表",
+    re.IGNORECASE,
+)
+_NEXT_LABEL = re.compile(r"\s*#|\s+[^\W\d][\w /&-]{0,40}:")
+_TAKEN_BACK = re.compile(
+    r"[^\n]{0,60}?\b(?:not (?:sure|certain)|unsure|uncertain"
+    r"|(?:correction|wait|no|actually|minus|less|plus)\b[^\n\w]{0,3}(?:[a-z]+[^\n\w]{0,3}){0,2}?"
+    r"(?:[0-9]|one|two|three|four|five|six|seven|eight|nine|ten)\b)",
+    re.IGNORECASE,
+)
+
+
+def is_score_taken_back(text: str, mention: ScoreMention) -> bool:
+    """Whether what follows a number says what it counts, doubts it, changes it or corrects it."""
+    ends = ENDS_WELL.match(text, mention.end) or _NEXT_LABEL.match(text, mention.end)
+    return ends is None or _TAKEN_BACK.match(text, mention.end) is not None
+
+
 def find_number_mentions_in_reply(text: str, scale: Scale) -> Iterator[ScoreMention]:
     """Every number that could be a score, ranges and hedges as unreadable; echoes of the scale are left out."""
     at = 0
