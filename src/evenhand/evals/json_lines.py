@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from evenhand.errors import EvalError, Fault, RubricError
-from evenhand.files.parsing import explain_forbidden_path, explain_json_error, parse_json_tree, read_text_file
+from evenhand.files.parsing import (
+    explain_forbidden_path,
+    explain_json_error,
+    open_allowed_file,
+    parse_json_tree,
+    read_text_file,
+)
 from evenhand.files.tree import TreeNode, find_node_line
 from evenhand.wording import quote_whole_text
 
@@ -147,7 +153,7 @@ def open_eval_sample_file(path: Path) -> BufferedReader:
     if why is not None:
         raise EvalError(Fault(why.what, why.hint, where=str(path)))
     try:
-        return path.open("rb")
+        return open_allowed_file(path)
     except OSError as problem:
         why_not = (problem.strerror or str(problem)).lower()
         raise EvalError(Fault(f"cannot be read: {why_not}", where=str(path))) from None

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import orjson
 import yaml
 
 from evenhand.errors import AnswersError, Fault, FaultPath, InputError, RubricError
+from evenhand.files.private_files import open_file_below
 from evenhand.files.tree import (
     MOST_NODES,
     MappingNode,
@@ -64,7 +66,7 @@ def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
     if outside is not None:
         raise error(replace(outside, where=str(path)))
     try:
-        with path.open("rb") as file:
+        with open_allowed_file(path) as file:
             content = file.read(largest + 1)
     except (OSError, ValueError) as problem:
         reason = getattr(problem, "strerror", None) or str(problem)
@@ -101,6 +103,15 @@ def explain_forbidden_path(path: Path) -> Fault | None:
     except (OSError, ValueError, RuntimeError):
         inside = False
     return None if inside else Fault("is outside the folder", hint)
+
+
+def open_allowed_file(path: Path) -> BufferedReader:
+    """A file that may be read here, for reading; one, or a link, that is put in its place meanwhile is not opened."""
+    allowed = _ALLOWED_FOLDER.get()
+    if allowed is None:
+        return path.open("rb")
+    found = path.resolve()
+    return open_file_below(_PACKAGE if found.is_relative_to(_PACKAGE) else allowed[0], found)
 
 
 def refuse_path_outside_folder(name: str, folder: Path, error: type[InputError], *, beside: Path | None = None) -> None:

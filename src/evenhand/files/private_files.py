@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Literal, TextIO, cast
 
@@ -164,3 +165,19 @@ def _open_file_below(folder: Path, name: str, flags: int) -> Iterator[list[int |
             opened.callback(os.close, last)
             way.append(last)
         yield way
+
+
+def open_file_below(folder: Path, found: Path) -> BufferedReader:
+    """A file for reading, by its resolved path below a folder: no link on the way is followed, whoever put it there."""
+    parts = found.relative_to(folder).parts or (".",)
+    if os.open not in os.supports_dir_fd:
+        return found.open("rb")
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        for part in parts[:-1]:  # Each as it is at that moment.
+            inside = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
+            os.close(place)
+            place = inside
+        return os.fdopen(os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW, dir_fd=place), "rb")
+    finally:
+        os.close(place)
