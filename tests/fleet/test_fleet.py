@@ -45,6 +45,6 @@ def test_a_killed_node_loses_nothing_and_asks_nothing_twice_that_was_answered(
     assert head["unfinished"] == 0
     assert kept.finished() == expected
     assert asked.keys() == expected.keys()
-    assert (asked - expected).total() == AT_ONCE / 2  # Under way on the node that died.
+    assert 0 < (asked - expected).total() <= AT_ONCE  # Under way on the node that died, whatever its share was then.
     assert judges.most_at_once <= AT_ONCE
     assert find_excess(judges.times, RATE) <= 1 + RATE / 60
