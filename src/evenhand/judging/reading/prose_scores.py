@@ -98,7 +98,7 @@ def weigh_reply_score_mention(text: str, mention: ScoreMention, names: Mapping[s
     begins_list = below and text[mention.end : mention.end + 1] in (".", ")")  # My points: / 1.
     if label and not begins_list:
         if is_score_taken_back(text, mention):
-            mention = replace(mention, score=Missing.unreadable("it says more about its number than that"))
+            mention = replace(mention, score=Missing.unreadable("its sentence counts with the number, or doubts it"))
         return WeighedMention(mention, MentionWeight.FINAL if label.final else MentionWeight.LABEL, label.whose)
     sentence = re.split(r"[.!?;]\s|\n", window)[-1]
     clause = re.split(r"[,:]\s", sentence)[-1]
