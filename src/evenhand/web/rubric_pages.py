@@ -62,7 +62,7 @@ def get_rubric_editor(request: Request, _: OperatorViewer, name: str = "", file:
     """A rubric as text, with what the checker says of each line."""
     text = _read_editor_page_text(request, name, file)
     target = file or suggest_user_rubric_file(f"my-{name or 'rubric'}")
-    return _render_editor_page(request, text=text, target=target, is_saved=bool(file), exists=bool(file))
+    return _render_editor_page(request, text=text, target=target, exists=bool(file))
 
 
 @router.post("/rubrics/edit")
@@ -97,7 +97,6 @@ def _render_editor_page(
     *,
     text: str,
     target: str,
-    is_saved: bool = False,
     refused: str = "",
     exists: bool = False,
     status: int = 200,
@@ -110,7 +109,6 @@ def _render_editor_page(
         text=text,
         target=target,
         checked=checked,
-        is_saved=is_saved,
         refused=refused,
         exists=exists,
         has_files=_shows_workbench_files(request),
