@@ -329,7 +329,7 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
         with suppress(EvenhandError):
             find_run_rubric_for_tag(setup, tag)
     for wrong in islice(_list_wrong_parts_of_imported_run(store, run["id"], setup), 1):
-        what = f"has something that cannot be ({wrong})"
+        what = f"is no run that Evenhand has written: {wrong}"
         raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file"))
     add_label_agreement_for_user(store, run, load_run_report(store, run["id"])[0])
     with suppress(EvenhandError):
@@ -340,26 +340,27 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
 
 def _list_wrong_parts_of_imported_run(store: Store, id: str, setup: Json) -> Iterator[str]:
     """What in its rows is not of the shape, or not about the samples, that a run of ours has."""
-    yield from list_wrong_shapes(setup["frame"]["rubrics"], [SHOWN_RUBRIC], "rubrics")
+    for wrong in list_wrong_shapes(setup["frame"]["rubrics"], [SHOWN_RUBRIC], "rubrics"):
+        yield f"{wrong} has another type"
     known = set()
     for row in store.samples(id):
         known.add(row["id"])
         content = json.loads(row["content"])
         if content.get("id", row["id"]) != row["id"]:
             yield f"sample {row['id']!r} has another id in its content"
-        yield from (f"sample {row['id']!r}: {wrong}" for wrong in list_wrong_shapes(content, SAMPLE))
+        yield from (f"{wrong} of sample {row['id']!r} has another type" for wrong in list_wrong_shapes(content, SAMPLE))
     for label in store.labels(id):
         if label["sample"] not in known:
             yield f"a label is about sample {label['sample']!r}, which it does not have"
     for row in store.results(id):
         where = f"position {row['position']}, variant {row['variant']!r}"
-        yield from (f"{where}: {wrong}" for wrong in _list_wrong_parts_of_imported_result(json.loads(row["content"])))
+        yield from (f"{wrong} ({where})" for wrong in _list_wrong_parts_of_imported_result(json.loads(row["content"])))
 
 
 def _list_wrong_parts_of_imported_result(content: Json) -> Iterator[str]:
-    yield from list_wrong_shapes(content, RESULT)
+    yield from (f"{wrong} of a result has another type" for wrong in list_wrong_shapes(content, RESULT))
     for one in content["judgments"]:
-        yield from (f"judgment: {wrong}" for wrong in list_wrong_shapes(one, JUDGMENT))
-        yield from (f"judgment without {name}" for name in ("judge", "criterion", "exact") if name not in one)
+        yield from (f"{wrong} of a judgment has another type" for wrong in list_wrong_shapes(one, JUDGMENT))
+        yield from (f"a judgment lacks {name}" for name in ("judge", "criterion", "exact") if name not in one)
         if one.get("exact") is not None:
             read_kept_fraction(one["exact"])
