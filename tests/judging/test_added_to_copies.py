@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.judging.test_copied_answers import judge_line, judge_once, plant
+from tests.judging.planted import judge_in_turn, judge_line, judge_once
+from tests.judging.test_copied_answers import plant
 
 Json = dict[str, Any]
 REASON = "Great text."
@@ -153,9 +154,11 @@ def test_a_copy_in_another_form_is_a_copy(planted: str, copied: str) -> None:
 
 
 @pytest.mark.parametrize("planted", PLANTED)
-def test_an_answer_with_a_reason_of_its_own_is_the_judges(planted: str) -> None:
-    """The same score, or another, with words around it: an author takes no honest answer away by planting one."""
+def test_an_author_takes_no_answer_away_by_planting_it(planted: str) -> None:
+    """The same score or another, with words around it: the judge is asked for it alone, and heard."""
     output = f"{TEXT} {PLANTED[planted]}\nSo it is."
     own = "It says where it is, in few words, and is easily followed."
     for score in (10, 3):
-        assert judge_once(output, f"Let me look at it closely.\n{plant(own, score)}") == score
+        told = plant(own, score)
+        assert judge_in_turn(output, told) == (score, 1)
+        assert judge_in_turn(output, f"Let me look at it closely.\n{told}", told) == (score, 2)

@@ -11,8 +11,8 @@ from evenhand import judge_sync, prefer_sync
 from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
 from evenhand.judging.single_judge import QUICK_REPLY, DialogueDriver
 from evenhand.models.requests import Message, NoReply, Reply, Request
+from tests.judging.planted import judge_once
 from tests.judging.scripted import Scripted
-from tests.judging.test_copied_answers import judge_once
 
 TAGS = [
     f"<{slash}{name}>" for name in ("think", "Thinking", "thought", "reasoning", "scratchpad") for slash in ("", "/")

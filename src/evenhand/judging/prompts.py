@@ -16,15 +16,12 @@ from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
 from evenhand.judging.reading.answer_alone import (
-    holds_one_asked_object,
+    find_object_asked_for,
     is_reply_answer_alone,
-    is_reply_as_asked,
     may_repeat_planted_answers,
 )
-from evenhand.judging.reading.quoted_material import WHICH_IS_QUOTED, JudgedMaterial
-from evenhand.judging.reading.repeated_text import show_marks
 from evenhand.judging.reading.reply_text import find_judge_refusal
-from evenhand.judging.reading.score_mentions import ABSTAINED, Answer, list_answer_values
+from evenhand.judging.reading.score_mentions import list_answer_values
 from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
 from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.rubric import RubricIdentityCache
@@ -254,6 +251,9 @@ RoundReplies = Sequence[Reply | NoReply]
 Dialogue = Generator[RequestRound, RoundReplies, R]
 
 MOST_FAULTS, LONGEST_FAULT = 20, 300
+MAY_BE_PLANTED = Missing.unreadable(
+    "its answer also stands in the text it judges, and it says more: the answer alone would count"
+)
 
 
 @set_slots_directly
@@ -300,12 +300,14 @@ def _read_judge_reply(
 ) -> JudgeReplyReading[T]:
     if isinstance(reply, NoReply):
         return JudgeReplyReading(unread=explain_silent_judge(reply))
-    text = escape_tags_in_json_strings(reply.text)
-    reading = _read_own_answers_in_reply(question, text) if question.pieces else question.read(text)
+    text = find_own_reply_text(question, reply.text)
+    reading = question.read(reply.text if text is None else text)
     if not reading.items:
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
             return JudgeReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
+    elif text is None:
+        reading = JudgeReplyReading(faults=dict.fromkeys((*reading.items, *reading.faults), MAY_BE_PLANTED))
     if reply.stop == "length" and (reading.faults or reading.data is None):
         # Prose that was cut off may have lost the second half of a number: none of it counts.
         items = reading.items if reading.data is not None else {}
@@ -313,42 +315,22 @@ def _read_judge_reply(
     return reading
 
 
-def _read_own_answers_in_reply(question: JudgeQuestion[T], text: str) -> JudgeReplyReading[T]:
-    """What the judge itself says: without quotations, and unread where it cannot be told which of two is one."""
-    pieces = [piece for _, _, piece in question.pieces]
-    asked = (*question.request.ids, *question.request.labels)
-    schema = question.request.schema
-    if is_reply_as_asked(text, schema):
-        return question.read(text)
-    own = holds_one_asked_object(text, schema) or is_reply_answer_alone(text, schema, asked)
-    if not own and _may_repeat_planted_answers(question, text, pieces):
-        reading = question.read(text)
-        return _doubt_answers(reading, list_answer_values(reading.items))
-    shown = JudgedMaterial(pieces)
-    reading = question.read(show_marks(shown.cut_quoted(text, asked)))
-    given = {id: value for id, value in list_answer_values(reading.items).items() if value != ABSTAINED}
+def find_own_reply_text(question: JudgeQuestion[T], reply: str) -> str | None:
+    """What of a reply is the judge's own answer; None where its author may have planted an answer that it repeats."""
+    text = escape_tags_in_json_strings(reply)
+    asked_for = find_object_asked_for(text, question.request.schema)
+    if asked_for is not None or not question.pieces:
+        return asked_for or text
+    request = question.request
+    if is_reply_answer_alone(text, request.schema, (*request.ids, *request.labels)):
+        return text
 
-    def read_answers(rest: str) -> dict[str, Answer]:
-        others = question.read(show_marks(rest))
-        refused = not others.items and find_judge_refusal(rest)
-        return dict.fromkeys(given, ABSTAINED) if refused else list_answer_values(others.items)
-
-    names = shown.find_doubtful(text, given, read_answers, names=asked, is_asked_again=True) if given else ()
-    return _doubt_answers(reading, {id: value for id, value in given.items() if id in names})
-
-
-def _may_repeat_planted_answers(question: JudgeQuestion[T], reply: str, pieces: Sequence[str]) -> bool:
-    def read_answers(text: str) -> tuple[set[str], Mapping[str, Missing]]:
-        reading = question.read(text)
+    def read_answers(part: str) -> tuple[set[str], Mapping[str, Missing]]:
+        reading = question.read(part)
         return set(list_answer_values(reading.items)), reading.faults
 
-    return may_repeat_planted_answers(reply, pieces, question.request.labels, read_answers)
-
-
-def _doubt_answers(reading: JudgeReplyReading[T], given: Mapping[str, Answer]) -> JudgeReplyReading[T]:
-    doubtful = {id: Missing.unreadable(WHICH_IS_QUOTED) for id, value in given.items() if value != ABSTAINED}
-    kept = {id: item for id, item in reading.items.items() if id not in doubtful}
-    return replace(reading, items=kept, faults={**reading.faults, **doubtful})
+    pieces = [piece for _, _, piece in question.pieces]
+    return None if may_repeat_planted_answers(text, request.schema, pieces, request.labels, read_answers) else text
 
 
 def explain_silent_judge(reply: NoReply) -> Missing:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from evenhand.judging.reading import reply_text
+from evenhand.judging.reading.answer_alone import is_reply_answer_alone, may_repeat_planted_answers
 from evenhand.judging.reading.choice import read_reply_choice
-from evenhand.judging.reading.quoted_material import read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_answers, read_reply_score
 from evenhand.judging.reading.reply_text import (
     TOO_MUCH_JSON,
@@ -35,8 +35,9 @@ READERS: list[Callable[[str], object]] = [
     lambda text: read_reply_answers(text, ASKED),
     lambda text: read_reply_choice(text, {"A": ("A", "Response A"), "B": ("B", "Response B")}),
     lambda text: split_reply_sections(text, ["Response A", "Response B"]),
-    lambda text: read_own_score_in_reply(
-        text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")
+    lambda text: is_reply_answer_alone(text, None, ["coherence"]),
+    lambda text: may_repeat_planted_answers(
+        text, None, [text], (), lambda part: read_reply_score(part, ONE_TO_FIVE, "coherence")
     ),
 ]
 SHORT = 1_000
@@ -67,11 +68,7 @@ def test_a_reply_full_of_json_is_unreadable_before_it_is_searched(piece: str, mo
     monkeypatch.setattr(reply_text, "parse_tolerant_json_reply", lambda *_: pytest.fail("it was searched"))
     text = piece * 100_000 + '\n{"score": 4}'
 
-    score = read_own_score_in_reply(
-        text, [text], "coherence", lambda own: read_reply_score(own, ONE_TO_FIVE, "coherence")
-    )
-
-    assert score == TOO_MUCH_JSON
+    assert read_reply_score(text, ONE_TO_FIVE, "coherence") == TOO_MUCH_JSON
 
 
 def test_a_clean_answer_may_be_long() -> None:

@@ -28,14 +28,17 @@ from evenhand.judging.fence import MaterialPiece
 from evenhand.judging.prompts import (
     Dialogue,
     JudgePrompts,
+    JudgeQuestion,
+    JudgeReplyReading,
     JudgeSetup,
     PromptOutline,
+    ask_judge_questions,
     compose_judge_request,
     explain_silent_judge,
+    find_own_reply_text,
 )
-from evenhand.judging.reading.quoted_material import read_own_score_in_reply
 from evenhand.judging.reading.reply_reader import read_reply_score
-from evenhand.judging.reading.reply_text import find_judge_refusal, strip_thinking_from_reply
+from evenhand.judging.reading.reply_text import strip_thinking_from_reply
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.rubric import Rubric
@@ -58,29 +61,34 @@ def ask_judge_by_logprobs(
     Where the server gives none, or they cannot be told apart, that criterion is asked so many times instead.
     """
     criteria = list_questions_for_judge(rubric)
-    shown = (sample.input, sample.context, sample.reference, sample.outputs[output])
-    answers = yield tuple(_build_judge_logprobs_prompt(rubric, one, sample, output, manner) for one in criteria)
+    questions = [_ask_score_line(rubric, one, sample, output, manner) for one in criteria]
+    answers = yield tuple(question.request for question in questions)
     judgments: dict[int, Judgment] = {}
     for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
-        found = _read_reply_score_from_logprobs(criterion, reply, manner, shown)
+        found = _read_reply_score_from_logprobs(criterion, reply, manner, questions[place])
         if found is not None:
-            judgments[place] = _build_logprobs_judgment(manner, output, criterion, found, reply)
+            text = reply.text if isinstance(reply, Reply) else ""
+            judgments[place] = _build_logprobs_judgment(manner, output, criterion.id, found, text)
     rest = [place for place in range(len(criteria)) if place not in judgments]
-    if rest:
-        again = yield tuple(
-            _build_judge_logprobs_prompt(rubric, criteria[place], sample, output, manner, repeat)
-            for place in rest
-            for repeat in range(1, replies + 1)
+    repeated = [
+        _ask_score_line(rubric, criteria[place], sample, output, manner, repeat)
+        for place in rest
+        for repeat in range(1, replies + 1)
+    ]
+    readings = (yield from ask_judge_questions(repeated, manner.prompts)) if repeated else []
+    for number, place in enumerate(rest):
+        own = readings[number * replies : (number + 1) * replies]
+        judgments[place] = average_repeated_judgments(
+            [_find_judgment(manner, output, criteria[place], reading) for reading in own]
         )
-        for number, place in enumerate(rest):
-            one, own = criteria[place], again[number * replies : (number + 1) * replies]
-            judgments[place] = average_repeated_judgments(
-                [
-                    _build_logprobs_judgment(manner, output, one, _read_sampled_reply_score(one, reply, shown), reply)
-                    for reply in own
-                ]
-            )
     return _review_by_odds(rubric, sample, output, [judgments[place] for place in range(len(criteria))])
+
+
+def _find_judgment(
+    manner: JudgeSetup, output: str, criterion: Criterion, reading: JudgeReplyReading[Judgment]
+) -> Judgment:
+    id = criterion.id
+    return reading.items.get(id) or _build_logprobs_judgment(manner, output, id, reading.explain_missing(id), "")
 
 
 def _review_by_odds(rubric: Rubric, sample: Sample, output: str, told: Sequence[Judgment]) -> OutputReview:
@@ -112,18 +120,17 @@ def read_reply_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line
 
 
 def _read_reply_score_from_logprobs(
-    criterion: Criterion, reply: Reply | NoReply, manner: JudgeSetup, shown: Sequence[str]
+    criterion: Criterion, reply: Reply | NoReply, manner: JudgeSetup, question: JudgeQuestion[Judgment]
 ) -> Missing | tuple[Scored, AnswerSpread] | None:
     """The mean over the likely answers, where the reply itself says one of them and was not cut off."""
     if isinstance(reply, NoReply):
         return explain_silent_judge(reply)
     scale = criterion.scale
-    if not reply.places or reply.stop == "length":
+    own = find_own_reply_text(question, reply.text) if reply.places and reply.stop != "length" else None
+    if own is None:
         return None
     found = read_reply_score_chances(scale, reply.places, manner.prompts.say("score"))
-    said = read_own_score_in_reply(
-        reply.text, shown, criterion.id, lambda text: read_reply_score(text, scale, criterion.id)
-    )
+    said = read_reply_score(own, scale, criterion.id)
     if not found or not isinstance(said, Scored) or said.value not in found:
         return None
     mass = sum(found.values())
@@ -146,18 +153,27 @@ def _find_reply_score_token(places: Sequence[TokenLogprobs], line: str) -> Token
     return next((place for place in after if place.token.strip().strip("*\"'")), None)
 
 
-def _build_judge_logprobs_prompt(
+def _ask_score_line(
     rubric: Rubric, criterion: Criterion, sample: Sample, output: str, manner: JudgeSetup, repeat: int = 0
-) -> Request:
-    prompts = manner.prompts
+) -> JudgeQuestion[Judgment]:
+    """The question for some prose and a line with the score of one criterion."""
+    prompts, id = manner.prompts, criterion.id
     form = f"{prompts.say('score')}: <{format_scale_prompt(criterion.scale, prompts)} | {prompts.say('cannot')}>"
     halves = prompts.fill("sampled", criteria=format_criteria_prompt([criterion], prompts), form=form)
     settings = replace(manner.settings, top_logprobs=MOST_TOKENS_SHOWN)
     if repeat:
         settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
     pieces = _list_judged_pieces(rubric, sample, output, prompts)
-    outline = PromptOutline(halves=halves, ids=(criterion.id,))
-    return compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
+    outline = PromptOutline(halves=halves, ids=(id,))
+
+    def read(text: str) -> JudgeReplyReading[Judgment]:
+        score = read_reply_score(text, criterion.scale, id)
+        if isinstance(score, Missing) and score.kind != "abstained":
+            return JudgeReplyReading(faults={id: score})
+        return JudgeReplyReading(items={id: _build_logprobs_judgment(manner, output, id, score, text)})
+
+    request = compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
+    return JudgeQuestion(request, read, pieces)
 
 
 def _list_judged_pieces(rubric: Rubric, sample: Sample, output: str, prompts: JudgePrompts) -> list[MaterialPiece]:
@@ -166,30 +182,18 @@ def _list_judged_pieces(rubric: Rubric, sample: Sample, output: str, prompts: Ju
     return [*tag_sample_for_judge(rubric, sample, prompts), *trace, (prompts.say("output"), "output", text)]
 
 
-def _read_sampled_reply_score(criterion: Criterion, reply: Reply | NoReply, shown: Sequence[str]) -> Scored | Missing:
-    if isinstance(reply, NoReply):
-        return explain_silent_judge(reply)
-    id, scale = criterion.id, criterion.scale
-    score = read_own_score_in_reply(reply.text, shown, id, lambda text: read_reply_score(text, scale, id))
-    if isinstance(score, Missing) and (refused := find_judge_refusal(reply.text)):
-        return Missing("abstained", refused)
-    return score
-
-
 def _build_logprobs_judgment(
     manner: JudgeSetup,
     output: str,
-    criterion: Criterion,
+    criterion: str,
     score: Scored | Missing | tuple[Scored, AnswerSpread],
-    reply: Reply | NoReply,
+    reply: str,
 ) -> Judgment:
     plain, spread = score if isinstance(score, tuple) else (score, None)
-    reason = strip_thinking_from_reply(reply.text).strip() if isinstance(reply, Reply) else ""
+    reason = strip_thinking_from_reply(reply).strip()
     if isinstance(plain, Scored):
         plain = replace(plain, why=reason)
-    return Judgment(
-        judge=manner.judge, output=output, criterion=criterion.id, score=plain, reason=reason, spread=spread
-    )
+    return Judgment(judge=manner.judge, output=output, criterion=criterion, score=plain, reason=reason, spread=spread)
 
 
 def ask_judge_by_odds(rubric: Rubric, sample: Sample, output: str, manner: JudgeSetup) -> Dialogue[OutputReview]:

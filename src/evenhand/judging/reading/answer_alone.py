@@ -5,25 +5,24 @@ Where it does, whoever quotes it gives its answer too, in words that no list has
 
 from __future__ import annotations
 
+import json
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice, pairwise
 from typing import TypeVar, cast
 
-from evenhand.judging.reading.copied_answers import list_unescaped_texts
 from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, HOLDER_KEYS, REASON_KEYS, SCORE_KEYS
-from evenhand.judging.reading.quotation_signs import is_answer_only_framed
 from evenhand.judging.reading.reply_text import (
     drop_unseen_characters_from_reply,
-    find_json_values_in_reply,
     fold_quotation_in_reply,
-    holds_reply_json_object,
     normalize_reply_answer_name,
     spell_out_entities_in_reply,
 )
 from evenhand.judging.reading.score_labels import read_reply_score_label
-from evenhand.judging.reading.tolerant_json import ReplyValue
+from evenhand.judging.reading.score_mentions import NUMBER_WORDS
 
 Reading = TypeVar("Reading")
 
@@ -47,41 +46,87 @@ _VALUE = re.compile(
     r"|[A-F][+-]?|tie|是|否|[0-9]{1,3} ?分",
     re.IGNORECASE,
 )
+_BOX = re.compile(r"^\[\[([^\[\]\n]{1,20})\]\]$|^\\boxed\{([^{}\n]{1,20})\}$", re.MULTILINE)
+_LEADING_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_PLAIN_KEY = re.compile(r"[\w]+(?:[ _\-]\w+)*")
 _GLUED = re.compile(  # HighScore: 10ms
     r"(?<=[a-z])(?=[A-Z])|_|(?<=[0-9])(?=[^\W\d_])|(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])"
 )
 _MARKS = re.compile(r"[{}\[\]\"~]")  # Around a text in which a table stands.
 _WORD = re.compile(r"[0-9]+|[\u3040-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u9fff\uac00-\ud7af]+")
 _HOLDS_VALUE = re.compile(
-    r"[0-9一二三四五六七八九十是否]|\b(?:yes|no|pass|fail|true|false|met|tie|better|winner|[A-Z])\b", re.IGNORECASE
+    rf"[\d一二三四五六七八九十是否★⭐]|\b(?:{'|'.join(NUMBER_WORDS)}|yes|no|pass|fail|true|false|met|tie|better|winner|[A-Z])\b",
+    re.IGNORECASE,
 )
-_JSON_PIECE = re.compile(r"\"\s{0,9}(?:[:}\]]|,\s{0,9}\")")
+# What may follow the end of a text in JSON, as the reader that forgives faults has it, and go on with another key.
+_ENDS_TEXT = re.compile(r"[\"'“”‘’]\s{0,9}(?:[:：}]|//|\#|/\*|[\]),](?=[^:：]{0,200}[:：]))")
 _MAY_ANSWER = re.compile(r"[:：=|/{\[★⭐分]|\bout of\b|\bis better\b", re.IGNORECASE)
 
 
-def holds_one_asked_object(reply: str, schema: Mapping[str, object] | None) -> bool:
-    """Whether the one object in a reply is in the form that was asked for: by its reasons it says whose it is.
+def find_object_asked_for(reply: str, schema: Mapping[str, object] | None) -> str | None:
+    """The object that was asked for, where a reply is that and nothing else: whose should it be?
 
-    Other keys, and pieces of JSON around it, may come of a planted text that closed a string of the judge's.
+    It has the keys that were asked for and no others; notes, reasons and quotations may be left out. One fence,
+    thinking before it and words that only announce an answer are nothing beside it.
     """
     said = _strip_own_thinking(reply)
-    if said is None:
-        return False
-    values = [value for value in find_json_values_in_reply(said) if holds_reply_json_object(value.data)]
-    if len(values) != 1 or not values[0].complete:
-        return False
-    rest = f"{said[: values[0].start]} {said[values[0].end :]}"
-    return _JSON_PIECE.search(rest) is None and _has_asked_form(values[0].data, schema)
+    found = find_strict_json_object(said) if said is not None else None
+    if said is None or found is None or not is_answer_only_framed(found.cut_from(said)):
+        return None
+    return said[found.start : found.end] if _has_asked_form(found.data, schema, whole=False) else None
 
 
-def is_reply_as_asked(reply: str, schema: Mapping[str, object] | None) -> bool:
-    """Whether a reply is the object that was asked for and nothing else: whose should it be?
+@dataclass(frozen=True, slots=True)
+class StrictJsonObject:
+    """The first object of a text, in JSON as the standard has it, and where it stands."""
 
-    One fence, thinking before it and words that only announce an answer are nothing beside it; texts may be left out.
+    data: dict[str, object]
+    start: int
+    end: int
+
+    def cut_from(self, text: str) -> str:
+        """What the text says beside it."""
+        return f"{text[: self.start]} {text[self.end :]}"
+
+
+def find_strict_json_object(text: str) -> StrictJsonObject | None:
+    """The object that begins at the first brace; None where it is not plain JSON, or has a key twice.
+
+    A reader that forgives faults takes a quotation mark of the judged text for the end of a text of the judge's.
     """
+    start = text.find("{")
+    if start < 0:
+        return None
+    try:
+        data, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return StrictJsonObject(data, start, end)
+
+
+def _refuse_twice(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    data = dict(pairs)
+    if len(data) < len(pairs):
+        raise ValueError("a key comes twice")
+    return data
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
+
+
+# A line break inside a text is no fault that moves its end.
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=_refuse_twice, parse_constant=_refuse_constant)
+
+
+def _holds_object_asked_for(reply: str, schema: Mapping[str, object] | None) -> bool:
+    """Whether the one object in a reply is what was asked for, and nothing around it looks like JSON."""
     said = _strip_own_thinking(reply)
-    values = find_json_values_in_reply(said) if said is not None else ()
-    return said is not None and _is_only_value(said, values) and _has_asked_form(values[0].data, schema, whole=False)
+    found = find_strict_json_object(said) if said is not None else None
+    if said is None or found is None or not _has_asked_form(found.data, schema):
+        return False
+    rest = found.cut_from(said)
+    return "{" not in rest and not _ENDS_TEXT.search(rest)
 
 
 def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names: Collection[str]) -> bool:
@@ -89,11 +134,14 @@ def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names
     said = _strip_own_thinking(reply)
     if said is None:
         return False
-    values = find_json_values_in_reply(said)
     known = {normalize_reply_answer_name(name) for name in (*names, *_list_schema_keys(schema))}
-    if not any(isinstance(value.data, dict) for value in values):
-        return _are_lines_answers_alone(_FENCE.sub("", said), known, set(map(normalize_reply_answer_name, names)))
-    return _is_only_value(said, values) and _is_value_answer_alone(values[0].data, known | HOLDER_KEYS | SCORE_KEYS)
+    if "{" not in _BOX.sub("", said):
+        lines = _BOX.sub(lambda box: box[1] or box[2], _FENCE.sub("", said))
+        return _are_lines_answers_alone(lines, known, set(map(normalize_reply_answer_name, names)))
+    found = find_strict_json_object(said)
+    if found is None or not is_answer_only_framed(found.cut_from(said)):
+        return False
+    return _is_value_answer_alone(found.data, known | HOLDER_KEYS | SCORE_KEYS)
 
 
 def _strip_own_thinking(reply: str) -> str | None:
@@ -108,16 +156,20 @@ def _strip_own_thinking(reply: str) -> str | None:
     return reply[closed[0].end() :].strip()
 
 
-def _is_only_value(said: str, values: Sequence[ReplyValue]) -> bool:
-    if len(values) != 1 or not values[0].complete or values[0].has_comment:
-        return False
-    return is_answer_only_framed(f"{said[: values[0].start]} {said[values[0].end :]}")
-
-
 def may_repeat_planted_answers(
-    reply: str, texts: Sequence[str], labels: Sequence[str], read: Callable[[str], Reading]
+    reply: str,
+    schema: Mapping[str, object] | None,
+    texts: Sequence[str],
+    labels: Sequence[str],
+    read: Callable[[str], Reading],
 ) -> bool:
-    """Whether a judged text reads as an answer, or a passage of it does that the reply repeats."""
+    """Whether an answer in a reply may be the author's.
+
+    So where a judged text reads as an answer, or a passage of it does that the reply repeats; and where a quotation of
+    a judged text may have closed a string in the object of the judge's.
+    """
+    if "{" in reply and not _holds_object_asked_for(reply, schema) and any(map(_may_end_json_text, texts)):
+        return True
     nothing, heads = read(""), ("", *(f"{label}:\n" for label in labels))
 
     def reads(part: str) -> bool:
@@ -126,15 +178,13 @@ def may_repeat_planted_answers(
     passages = dict.fromkeys(islice(list_passages_of_texts(reply, texts), MOST_PASSAGES_READ + 1))
     if len(passages) > MOST_PASSAGES_READ or any(map(reads, passages)):
         return True
-    return any(_reads_as_answer(text, reads) for text in texts)
+    return any(reads(part) for text in texts for part in dict.fromkeys(_list_text_parts(text)))
 
 
-def _reads_as_answer(text: str, reads: Callable[[str], bool]) -> bool:
-    """Whether a text reads as an answer, whole or by a line, alone or below the label of an output.
-
-    Pieces of JSON may become one inside the object of a judge that quotes them as they are.
-    """
-    return _JSON_PIECE.search(text) is not None or any(map(reads, dict.fromkeys(_list_text_parts(text))))
+def _may_end_json_text(text: str) -> bool:
+    """Whether a quotation mark of a text, quoted as it is, could end a text in JSON."""
+    spelt = spell_out_entities_in_reply(drop_unseen_characters_from_reply(text))
+    return any(_ENDS_TEXT.search(one) for one in (spelt, *list_unescaped_texts(spelt)))
 
 
 def list_passages_of_texts(reply: str, texts: Sequence[str]) -> Iterator[str]:
@@ -142,7 +192,7 @@ def list_passages_of_texts(reply: str, texts: Sequence[str]) -> Iterator[str]:
 
     Marks between words, look-alike letters and letter case make no difference; each passage is spelt as in the reply.
     """
-    said = spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply))
+    said = unicodedata.normalize("NFKC", spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply)))
     words = [(word.start(), word.end(), fold_quotation_in_reply(word[0])) for word in _WORD.finditer(said)]
     spelt = (fold_quotation_in_reply(one) for text in texts for one in (text, *list_unescaped_texts(text)))
     follow = {pair for text in spelt for pair in pairwise(_WORD.findall(text))}
@@ -162,8 +212,16 @@ def _list_text_parts(text: str) -> Iterator[str]:
     for spelt in dict.fromkeys((*plain, *apart, *map(fold_quotation_in_reply, plain))):
         for start in range(0, max(len(spelt), 1), WINDOW_STEP):
             yield spelt[start : start + READ_AT_ONCE]
-        lines = [line for line in spelt.split("\n") if len(line) <= LONGEST_LINE_READ and _MAY_ANSWER.search(line)]
-        yield from lines[-MOST_LINES_READ:]
+        lines = [line for line in spelt.split("\n") if len(line) <= LONGEST_LINE_READ and _may_line_answer(line)]
+        # A row alone is no table; twice it is one.
+        yield from dict.fromkeys(f"{line}\n{line}" if "|" in line else line for line in lines[-MOST_LINES_READ:])
+
+
+def _may_line_answer(line: str) -> bool:
+    """Whether a line has a label, or is a value and hardly anything else."""
+    return _MAY_ANSWER.search(line) is not None or (
+        len(line.split()) <= MOST_ANSWER_WORDS and _HOLDS_VALUE.search(line) is not None
+    )
 
 
 def _has_asked_form(data: object, schema: object, *, whole: bool = True) -> bool:
@@ -207,16 +265,31 @@ def _list_schema_keys(schema: object) -> Iterator[str]:
 
 
 def _is_value_answer_alone(data: object, known: Collection[str]) -> bool:
-    """Whether all keys were asked for, or hold answers, and texts stand under reasons and quotations alone."""
-    if isinstance(data, dict):
-        entries = [(normalize_reply_answer_name(str(key)), below) for key, below in data.items()]
-        return all(
-            _is_reason(below) if key in _TEXT_KEYS else key in known and _is_value_answer_alone(below, known)
-            for key, below in entries
-        )
+    """Whether all keys were asked for or hold answers, and a text is a value, or a reason right beside a score."""
     if isinstance(data, list):
         return all(isinstance(one, dict) and _is_value_answer_alone(one, known) for one in data)
-    return not isinstance(data, str) or (len(data.split()) <= MOST_ANSWER_WORDS and "{" not in data)
+    if not isinstance(data, dict):
+        return not isinstance(data, str) or _is_plain_value(data) or normalize_reply_answer_name(data) in known
+    keys = {key: _spell_plain_key(key) for key in data}
+    given = {key: below for key, below in data.items() if keys[key] not in _TEXT_KEYS}
+    texts = [below for key, below in data.items() if key not in given]
+    nested = [isinstance(below, dict | list) for below in given.values()]
+    holds_answers = all(nested) and not texts
+    is_answer = not any(nested) and (not texts or any(keys[key] in SCORE_KEYS for key in given))
+    return (
+        (holds_answers or is_answer)
+        and all(map(_is_reason, texts))
+        and all(keys[key] in known and _is_value_answer_alone(below, known) for key, below in given.items())
+    )
+
+
+def _spell_plain_key(key: str) -> str:
+    """A key as it is compared; one with marks in it keeps them, and is none that was asked for."""
+    return normalize_reply_answer_name(key) if _PLAIN_KEY.fullmatch(key) else key
+
+
+def _is_plain_value(text: str) -> bool:
+    return _VALUE.fullmatch(text.strip()) is not None or text.strip().casefold() == CANNOT_ASSESS
 
 
 def _is_reason(data: object) -> bool:
@@ -224,12 +297,28 @@ def _is_reason(data: object) -> bool:
 
 
 def _are_lines_answers_alone(text: str, known: Collection[str], asked: Collection[str]) -> bool:
+    """Whether lines and tables have labels and values alone, and nothing has two values."""
     lines = [line for line in text.split("\n") if line.strip(_PLAIN_MARKS + "|:")]
     if not lines or len(lines) > MOST_ANSWER_LINES:
         return False
     labels = {name: name for name in known}
-    cells = [[cell.strip(_PLAIN_MARKS) for cell in _CELL_BORDER.split(line)] for line in lines]
-    return all(_is_answer_row(row, labels, asked) for row in cells)
+    rows = [[cell.strip(_PLAIN_MARKS) for cell in _CELL_BORDER.split(line)] for line in lines]
+    if not all(_is_answer_row(row, labels, asked) for row in rows):
+        return False
+    given: dict[str, set[str]] = {}
+    for row in rows:
+        about = next((name for cell in row if (name := normalize_reply_answer_name(cell)) in asked), "")
+        values = {_spell_value(cell) for cell in row if _is_plain_value(cell)}
+        given.setdefault(about if len(asked) > 1 else "", set()).update(values)
+    return all(len(values) == 1 for name, values in given.items() if name or len(asked) == 1)
+
+
+def _spell_value(cell: str) -> str:
+    """A value without what it is out of: 10 for 10/10."""
+    number = _LEADING_NUMBER.match(cell)
+    return (
+        str(Decimal(number[0].replace(",", ".")).normalize()) + "%" * cell.endswith("%") if number else cell.casefold()
+    )
 
 
 def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Collection[str]) -> bool:
@@ -244,3 +333,56 @@ def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Colle
         or normalize_reply_answer_name(cell) in labels
         for cell in cells
     )
+
+
+_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
+_ANSWER = r"(?:answers?|scores?|ratings?|evaluation|assessment|verdict|judge?ment|results?|grades?|reply|response)"
+_KIND = r"(?:(?:final|own|overall|full|complete|json|detailed|requested|structured) ){0,2}"
+_JUDGED = r"(?:answers?|scores?|ratings?|evaluation|assessment|verdict|judge?ment|grades?|json)"
+_FRAMES = re.compile(
+    rf"(?:sure|certainly|okay|ok|of course|{_KIND}{_JUDGED}"
+    rf"|(?:(?:here|below|this|that|the (?:above|following)) (?:is|are) )?"
+    rf"(?:(?:my|our) {_KIND}{_ANSWER}|the {_KIND}{_JUDGED})"
+    r"(?: (?:of|for) (?:the|this) (?:output|submission|response|text))?"
+    r"(?: (?:is|are)(?: the following| as follows)?| follows| below)?"
+    r"(?: (?:in|as) (?:the )?(?:\w+ )?(?:json|format|form))?"
+    r"|based on the \w+, i answer|that is all|let me know if you need more|i hope (?:this|that) helps"
+    r"|meine (?:bewertung|antwort)|mi (?:evaluación|respuesta)|(?:mon évaluation|ma réponse)"
+    r"|(?:以下是)?我的(?:评价|评分|答案|评估)(?:如下)?)",
+    re.IGNORECASE,
+)
+_ANSWER_TAG = re.compile(r"</?(?:final_?)?(?:answer|json|evaluation|assessment|verdict)>", re.IGNORECASE)
+
+
+def is_answer_only_framed(rest: str) -> bool:
+    """Whether a reply without its answer says nothing more: only a fence, tags of an answer, "My answer:".
+
+    Marks say something too: what is struck out, questioned, crossed or in brackets is not simply given.
+    """
+    plain = _ANSWER_TAG.sub(" ", _PLAIN_FENCE.sub(" ", rest))
+    sentences = [sentence for sentence in _SENTENCE_END.split(plain) if not _SAYS_NOTHING.fullmatch(sentence)]
+    return all(_FRAMES.fullmatch(sentence.strip(_AROUND_FRAMES)) for sentence in sentences)
+
+
+# A fence that says whose it is, as in ```quoted, is no plain one.
+_PLAIN_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:jsonc?|json5|python|yaml|text|txt)?[ \t]*$", re.MULTILINE | re.I)
+# One mark of a sentence; dots stand for something left out, and stars or underscores around an object point at it.
+_SAYS_NOTHING = re.compile(r"\s*[.,:：。]?\s*")
+_AROUND_FRAMES = " \t\r\n*_#.,:：!。！-"
+
+
+MOST_ESCAPED = 3  # Times that a text is taken for the text of a text.
+_ESCAPE = re.compile(r"\\(?:([\"\\/nrt])|u([0-9a-fA-F]{4}))")
+
+
+def list_unescaped_texts(piece: str) -> Iterator[str]:
+    """A text as it is where it is the text of a text: without its escapes."""
+    for _ in range(MOST_ESCAPED):
+        if _ESCAPE.search(piece) is None:
+            break
+        piece = _ESCAPE.sub(_read_escape, piece)
+        yield piece
+
+
+def _read_escape(escape: re.Match[str]) -> str:
+    return chr(int(escape[2], 16)) if escape[2] else {"n": "\n", "r": "\n", "t": "\t"}.get(escape[1], escape[1])

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from evenhand.files.parsing import DuplicateKeyJsonObject
 from evenhand.judging.reading.prose_scores import read_prose_reply_score, read_reply_band_score
 from evenhand.judging.reading.reply_text import (
-    find_json_values_in_reply,
-    fold_quotation_in_reply,
     normalize_reply_answer_name,
-    spell_answer_shapes,
     strip_reply_markup,
 )
 from evenhand.judging.reading.score_labels import (
@@ -27,7 +23,6 @@ from evenhand.judging.reading.score_mentions import (
     read_yes_or_no_reply,
     says_judge_cannot_assess,
 )
-from evenhand.judging.reading.tolerant_json import ReplyValue
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.model.scale import NOT_ANSWERED, CriterionScore, Missing, Scale, Scored
 
@@ -296,82 +291,9 @@ def _iterate_reply_quotes(value: object) -> Iterator[str]:
             yield text
 
 
-QUOTED = "(quoted)"  # Shown in place of what is left out; nobody looks for it.
-# What makes no difference between a text and its quotation; the quotation may escape it or break its lines.
-_LAYOUT = re.compile(r"[\s\"'“”‘’„«»`\\>*_]+")
-_BULLET = re.compile(r"^[ \t>]*[-•+](?: |\Z)", re.MULTILINE)
 # Where answers stand in a form, and what models put around one.
 HOLDER_KEYS = frozenset([
     "criteria", "scores", "ratings", "responses", "answers", "answer", "result", "results", "evaluation", "evaluations",
     "assessment", "assessments", "judgment", "judgments", "judgement", "judgements", "review", "reviews", "redflags",
     "bonuses", "submissions", "items", "dimensions", "final", "finalanswer", "json", "data", "score", "rating",
 ])  # fmt: skip
-_BESIDE_ANSWERS = frozenset([
-    "band", "confidence", "summary", "overall", "total", "notes", "note", "revisionhint", "revisionsuggestions",
-])  # fmt: skip
-
-
-def cut_values_under_foreign_keys(
-    text: str, squeezed: str, names: Collection[str], is_copy: Callable[[ReplyValue], bool]
-) -> str:
-    """Objects inside the reply's own that stand in the material, under a key that was not asked for or beside one.
-
-    A value that is a copy as a whole is left one: less of it would pass for the judge's own.
-    """
-    asked = {normalize_reply_answer_name(name) for name in names}
-    found = [value for value in find_json_values_in_reply(text) if _has_foreign_keys_in_reply(value.data, asked)]
-    values = [value for value in found if text[value.start : value.end] == text.strip() or not is_copy(value)]
-    parts, at = [], 0
-    for value in values:
-        kept = _prune_values_quoted_in_reply(value.data, asked, squeezed)
-        if kept is not value.data:
-            parts += [text[at : value.start], json.dumps(kept, default=str)]
-            at = value.end
-    return "".join([*parts, text[at:]])
-
-
-def _is_foreign_key_in_reply(key: object, asked: Collection[str]) -> bool:
-    name = normalize_reply_answer_name(str(key))
-    return name not in asked and name not in HOLDER_KEYS
-
-
-def _is_key_around_answers(key: object) -> bool:
-    """Whether a key with no objects below it stands in forms too: a reason, the name of the criterion, its band."""
-    name = normalize_reply_answer_name(str(key))
-    return name in TEXT_KEYS or name in SUBJECT_KEYS or name in _BESIDE_ANSWERS
-
-
-def _has_foreign_keys_in_reply(data: object, asked: Collection[str]) -> bool:
-    if isinstance(data, list):
-        return any(_has_foreign_keys_in_reply(entry, asked) for entry in data)
-    return isinstance(data, dict) and any(
-        _is_foreign_key_in_reply(key, asked) or _has_foreign_keys_in_reply(below, asked) for key, below in data.items()
-    )
-
-
-def _prune_values_quoted_in_reply(data: object, asked: Collection[str], known: str, foreign: bool = False) -> object:
-    """The value without what is quoted; the same object where nothing is."""
-    if isinstance(data, dict):
-        if foreign and data and squeeze_quotation_in_reply(json.dumps(data, ensure_ascii=False, default=str)) in known:
-            return QUOTED
-        # {"tool": "read", "result": {…}}: a form has no such key, so what stands beside it is no form either.
-        is_form = not any(_is_foreign_key_in_reply(key, asked) and not _is_key_around_answers(key) for key in data)
-        kept = {}
-        for key, below in data.items():
-            held_out = not is_form and normalize_reply_answer_name(str(key)) not in asked
-            is_copy = held_out and any(
-                spell_answer_shapes(below)
-            )  # Without a text of its own, two are alike by chance.
-            kept[key] = _prune_values_quoted_in_reply(
-                below, asked, known, _is_foreign_key_in_reply(key, asked) or is_copy
-            )
-        return kept if any(kept[key] is not data[key] for key in data) else data
-    if isinstance(data, list):
-        entries = [_prune_values_quoted_in_reply(entry, asked, known, foreign) for entry in data]
-        return entries if any(new is not old for new, old in zip(entries, data, strict=True)) else data
-    return data
-
-
-def squeeze_quotation_in_reply(text: str) -> str:
-    """A text without layout and quotation marks, as it is looked for in the material."""
-    return _LAYOUT.sub("", _BULLET.sub("", fold_quotation_in_reply(text)))

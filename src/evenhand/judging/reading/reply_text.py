@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import html
-import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,11 +17,6 @@ from evenhand.model.scale import Missing
 _FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*[\w+\-]*[ \t]*\r?$", re.MULTILINE)
 _HALF = re.compile(r"\\ud[89a-f]", re.IGNORECASE)  # JSON can spell half a character, which no file can hold.
 _THINKING = r"(?:think|thinking|thought|reasoning|scratchpad)"
-_BETWEEN_WORDS = re.compile(r"[\s>•-]+")
-MOST_THINKING_MARKS = 50
-LEAST_LETTERS = 5  # Of a text: fewer are a word of an answer, or nothing that tells one object from another.
-LEAST_AFTER_MARK = 8  # Characters after a tag of thinking that tell whether it is quoted.
-_THINKING_MARK = re.compile(rf"<(/?){_THINKING}>", re.IGNORECASE)
 _MARK = re.compile(
     rf"(?P<line>\n)|(?P<quoting>\{{|[\"'”][ \t]{{0,8}}:)|(?P<opens><{_THINKING}>)|(?P<closes></{_THINKING}>)",
     re.IGNORECASE,
@@ -86,44 +80,6 @@ def holds_reply_json_object(data: object) -> bool:
     return isinstance(data, dict) or (isinstance(data, list) and any(map(holds_reply_json_object, data)))
 
 
-_SPEAKS = re.compile(r"[^\W_]|<")
-
-
-def is_reply_one_value(text: str, values: Sequence[ReplyValue]) -> bool:
-    """Whether a reply is one whole value, with no word around it."""
-    if len(values) != 1 or not values[0].complete:
-        return False
-    return not any(_SPEAKS.search(part) for part in (text[: values[0].start], text[values[0].end :]))
-
-
-def spell_json_objects_of_reply(data: object, depth: int = 4) -> Iterator[str]:
-    """A value and those inside it, down to where answers stand, each spelt alike whatever the order of its keys."""
-    if isinstance(data, dict | list):
-        yield json.dumps(data, sort_keys=True, default=str)
-        for below in data.values() if isinstance(data, dict) else data:
-            yield from spell_json_objects_of_reply(below, depth - 1) if depth > 1 else ()
-
-
-def spell_answer_shapes(data: object) -> Iterator[str]:
-    """An object without its texts, with each of these beside it: what stays the same where others are reworded."""
-    if holds_reply_json_object(data):
-        texts: list[str] = []
-        shape = json.dumps(_take_texts_out_of_reply(data, texts), sort_keys=True, default=str)
-        yield from (f"{shape} {' '.join(text.casefold().split())}" for text in texts)
-
-
-def _take_texts_out_of_reply(data: object, texts: list[str]) -> object:
-    if isinstance(data, dict):
-        return {key: _take_texts_out_of_reply(below, texts) for key, below in data.items()}
-    if isinstance(data, list):
-        entries = [_take_texts_out_of_reply(below, texts) for below in data]
-        return [entry for entry in entries if entry is not None]
-    if isinstance(data, str) and sum(map(str.isalpha, data)) >= LEAST_LETTERS:
-        texts.append(data)
-        return None
-    return data
-
-
 @lru_cache(maxsize=8)  # Whether a reply may quote is asked before it is read.
 def parse_clean_reply_object(text: str) -> dict[str, object] | None:
     """The object that a text is, where it is plain JSON and nothing else: most replies are."""
@@ -163,36 +119,6 @@ def fold_quotation_in_reply(text: str) -> str:
     return fold_lookalike_letters(spell_out_entities_in_reply(drop_unseen_characters_from_reply(text)))
 
 
-def remove_thinking_marks_from_reply(text: str, is_quoted: Callable[[str], bool]) -> str:
-    """The reply without the tags of thinking that may be quoted, by what follows them.
-
-    A tag that opens the reply is the judge's own, and so is the first that closes it: nothing stands before it. Not so
-    where an object with texts of its own follows it, and tag and object stand in the material.
-    """
-    marks = list(_THINKING_MARK.finditer(text))[-MOST_THINKING_MARKS:]
-    if marks and not marks[0][1] and not text[: marks[0].start()].strip():
-        closing = [at for at, mark in enumerate(marks) if mark[1]]
-        own = next((at for at in closing if not _closes_before_planted_object(text, marks[at], is_quoted)), len(marks))
-        marks = [mark for at, mark in enumerate(marks) if at > own or (at < own and at in closing)]
-    for mark in reversed(marks):
-        after = _BETWEEN_WORDS.sub("", text[mark.end() : mark.end() + 40])[:LEAST_AFTER_MARK]
-        if is_quoted(mark.group() + after):
-            text = text[: mark.start()] + text[mark.end() :]
-    return text
-
-
-def _closes_before_planted_object(text: str, mark: re.Match[str], is_quoted: Callable[[str], bool]) -> bool:
-    values, _ = parse_tolerant_json_reply(text, mark.end(), len(text))
-    if not values or text[mark.end() : values[0].start].strip(" \t\r\n`") not in ("", "json"):
-        return False
-    return any(spell_answer_shapes(values[0].data)) and is_quoted(text[mark.start() : values[0].end])
-
-
-def strip_thinking_before_reply(text: str, place: int) -> str:
-    """The reply without what the model thought before that place; after it, thinking is a remark on the answer."""
-    return strip_thinking_from_reply(text[:place]) + text[place:]
-
-
 def strip_thinking_from_reply(text: str) -> str:
     """The reply without what the model thought before answering."""
     return "\n".join(text[start:end] for start, end in find_answering_reply_stretches(text)).strip()
@@ -217,13 +143,6 @@ def find_answering_reply_stretches(text: str) -> list[tuple[int, int]]:
     if start is not None:
         stretches.append((start, len(text)))
     return [(start, end) for start, end in stretches if text[start:end].strip()]
-
-
-def spell_out_reply_to_compare(reply: str) -> str:
-    """The reply as it is compared: with spaces for what the model thought before it said anything."""
-    reply = spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply))
-    begins = next((start for start, _ in find_answering_reply_stretches(reply)), 0)
-    return " " * begins + reply[begins:]
 
 
 _SIGNS = {ord(wide): chr(ord(wide) - 0xFEE0) for wide in "０１２３４５６７８９．，：／（）［］＝－＋％；！？～｜"}

@@ -214,7 +214,6 @@ _NO = [
     "not passed", "does not pass", "不是", "否", "不满足", "未满足", "没有满足", "不通过", "未通过", "不符合",
 ]  # fmt: skip
 _ALL = dict.fromkeys(_YES, 1) | dict.fromkeys(_NO, 0)
-YES_NO_WORDS = tuple(_ALL)
 _ONE_YES_NO = rf"(?<![A-Za-z\-])(?:{'|'.join(sorted(map(re.escape, _ALL), key=len, reverse=True))})(?![A-Za-z\-])"
 _YES_NO = re.compile(rf"({_ONE_YES_NO})(\s?(?:/|\||,|\bor\b|\band\b)\s?{_ONE_YES_NO})?", re.IGNORECASE)
 _CANNOT = re.compile(
@@ -277,15 +276,3 @@ def find_answer_value(score: object) -> Answer | None:
     if isinstance(score, Scored):
         return score.value
     return ABSTAINED if isinstance(score, Missing) and score.kind == "abstained" else None
-
-
-def spell_reply_answer(value: Answer) -> Iterator[str]:
-    """How an answer may be written."""
-    if isinstance(value, str):
-        yield value.casefold()
-        return
-    yield f"{float(value):g}"
-    if value.denominator == 1 and 0 <= value < len(NUMBER_WORDS):
-        yield NUMBER_WORDS[int(value)]
-    if value in (0, 1):
-        yield from YES_NO_WORDS
