@@ -15,6 +15,7 @@ from evenhand.cli.progress import CLEAR_LINE
 from evenhand.cli.run import ProgressState, TerminalProgressLine, format_run_progress, show_run_progress
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
+from evenhand.runs.stop_signals import StopSignals, is_signal_heard
 from evenhand.workflows.run import RunOptions, run
 
 
@@ -239,7 +240,7 @@ def test_the_line_is_gone_when_the_work_is_done_or_broken(monkeypatch: pytest.Mo
     monkeypatch.setattr("sys.stderr", stream)
 
     async def broken() -> None:
-        async with show_run_progress(RunProgress(total=48), Spending):
+        async with show_run_progress(StopSignals(is_signal_heard), RunProgress(total=48), Spending):
             await asyncio.sleep(0)
             raise KeyError
 

@@ -260,11 +260,42 @@ def test_a_password_that_its_address_does_not_escape_is_hidden_all_the_same(sign
     assert secrets.remove_keys(f"It is {password}, sir") == f"It is {HIDDEN}, sir"
 
 
-def test_a_port_is_no_password() -> None:
-    """An @ may stand in the path of a page."""
-    secrets = collect_api_keys_to_hide({"PAGE_URL": "https://127.0.0.1:8080/people/@somebody"})
+@pytest.mark.parametrize(
+    ("secret", "address"),
+    [
+        *((f"ab{sign}cd99xy", f"postgresql://u:ab{sign}cd99xy@127.0.0.1:1/x?options=a@b") for sign in "@/?#["),
+        ("ab/cd99xy", "https://u:ab/cd99xy@127.0.0.1:1/@scope/x"),
+        ("pwd/one11", "postgresql://u@corp:pwd/one11@127.0.0.1:1/x"),
+        ("pwdone11", "u:pwdone11@127.0.0.1:1"),
+        *((one, f"amqp://u:pwdone11@h:1{joint}amqp://u:pwdtwo22@h:2")
+          for joint in (";", ",", " ", "; ") for one in ("pwdone11", "pwdtwo22")),
+        ("pwdtwo22", "u:pwdone11@h:1,u:pwdtwo22@h:2"),
+        ("pwd#one11", "http://127.0.0.1:1/x?password=pwd#one11"),
+        ("pwd#one11", "http://127.0.0.1:1/x?password=pwd#one11&y=1"),
+        ("pwdone11", "http://127.0.0.1:1/x?a=1;password=pwdone11"),
+        ("pwdone11", "http://127.0.0.1:1/x?pass%77ord=pwdone11#part"),
+        ("pwdone11", "http://127.0.0.1:1/x?db[password]=pwdone11"),
+        *(("tok-11-9922x", f"http://127.0.0.1:1/x?{name}=tok-11-9922x")
+          for name in ("X-Amz-Signature", "X-Amz-Security-Token", "accessKey", "clientSecret", "sig")),
+    ],
+)  # fmt: skip
+def test_every_reading_of_an_address_is_known(secret: str, address: str) -> None:
+    """Signs that should have been encoded, lists of addresses, and names that are written in another way."""
+    secrets = collect_api_keys_to_hide({"SHOP_URL": address})
 
-    assert not any(secrets.keys)
+    assert secrets.remove_keys(f"It is {secret}, sir") == f"It is {HIDDEN}, sir"
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://127.0.0.1:8080/people/@somebody", "https://[2001:db8::1]:8080/people/@somebody",
+        "redis://first-host:6379,second-host:6379", "https://example.org/a-long-path/with-many-words?mail=some@body.org",
+    ],
+)  # fmt: skip
+def test_an_address_without_a_password_has_none(address: str) -> None:
+    """An @ elsewhere in it makes no word of it a secret."""
+    assert collect_api_keys_to_hide({"PAGE_URL": address}).list_keys() == []
 
 
 @pytest.mark.parametrize(

@@ -205,6 +205,7 @@ def test_an_address_that_cannot_be_is_told_without_the_password(address: str, sa
      "u:S3cret[Pw-123@127.0.0.1:1/db", "u:S3cret Pw-123@127.0.0.1:1/db", "S3cret@Pw-123@127.0.0.1:1/db",
      "127.0.0.1:1/db?password=S3cret@Pw-123", "127.0.0.1:1/db@Pw-123", "u:S3cret@[Pw-123/db", "[Pw-123", "[Pw-123]/db",
      "u:S3cret@127.0.0.1]:1/db", "u:S3cret@127.0.0.1:Pw-123/db", "u:S3cret@127.0.0.1:99999/db",
+     "u:S3cret@127.0.0.1_/db", "u:S3cret@-h/db", "u:S3cret@my_db_.example.org:1/db",
      "u:S3cret@127.0.0.1:65536/db", "u:S3cret@127.0.0.1:0/db", "u:S3cret@127.0.0.1:1:Pw-123/db",
      "u:S3cret@127.0.0.1:-1/db", "u:S3cret@127.0.0.1:1/db#Pw-123", "u:S3cret@Pw-123%40127.0.0.1:1/db",
      "u:S3cret%00Pw-123@127.0.0.1:1/db", "u%00:S3cret@127.0.0.1:1/db", "u:S3cret@127.0.0.1:1/db%00Pw-123",

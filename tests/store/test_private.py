@@ -51,6 +51,7 @@ def test_all_that_a_run_leaves_is_for_its_owner(tmp_path: Path) -> None:
     assert set(beside.values()) == {"0o600"}
     assert mode(tmp_path / ".evenhand") == "0o700"
     assert (tmp_path / ".evenhand/.gitignore").read_text("utf-8") == "*\n"
+    assert mode(tmp_path / ".evenhand/.gitignore") == "0o600"
 
 
 def test_what_is_there_keeps_its_mode(tmp_path: Path) -> None:

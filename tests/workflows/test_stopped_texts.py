@@ -2,8 +2,12 @@
 
 import asyncio
 import json
+import os
+import random
 import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from contextlib import closing, suppress
 from pathlib import Path
@@ -114,6 +118,100 @@ def test_a_program_that_cancels_its_run_leaves_no_text(tmp_path: Path) -> None:
         asyncio.run(cancel())
 
     assert [kept for _, kept in _list_calls(tmp_path)] == ["none"]
+
+
+PROGRAM = """
+import asyncio, json, sys, time
+from evenhand import run_sync
+
+async def ask(request):
+    if "hold" in request.messages[-1].text:
+        await asyncio.sleep(60)
+    answer = {"evidence": [], "reason": "Obnubilate canary@leak.example.org", "answer": "no", "score": 0}
+    return json.dumps({"criteria": dict.fromkeys(request.ids, answer)})
+
+class Judge:
+    name = "theirs"
+    ask = staticmethod(ask)
+
+async def stubborn(input: str):
+    end = time.monotonic() + 1.5
+    while input.startswith("hold") and time.monotonic() < end:
+        try:
+            await asyncio.sleep(0.05)
+        except asyncio.CancelledError:
+            pass
+    return input + " Zephyrine canary@leak.example.org"
+
+def start():
+    return run_sync(dict(name="told", keep="none", samples=[{"input": one} for one in ("first", "hold", "hold 2")],
+        variants={"x": stubborn}, judges=[Judge()], rubric={"criteria": [{"id": "a", "asks": "Is it?"}]}))
+
+async def start_in_a_loop():
+    start()
+
+try:
+    asyncio.run(start_in_a_loop()) if sys.argv[1:] else start()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize(
+    ("sent", "where"),
+    [
+        ([signal.SIGTERM], []),
+        ([signal.SIGHUP] * 2, []),
+        ([signal.SIGINT] * 4, []),
+        ([signal.SIGINT, signal.SIGTERM, signal.SIGINT, signal.SIGINT], []),
+        ([signal.SIGINT] * 4, ["in a loop"]),
+    ],
+    ids=str,
+)
+def test_a_program_that_is_told_to_end_leaves_no_text_and_ends_as_it_was_told(
+    tmp_path: Path, sent: list[int], where: list[str]
+) -> None:
+    """`run_sync` stops its run first, however often it is told, with a function that does not let itself be stopped."""
+    (tmp_path / "program.py").write_text(PROGRAM)
+    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    argv = [sys.executable, "program.py", *where]
+    with subprocess.Popen(argv, cwd=tmp_path, env=environ, stdout=subprocess.PIPE, text=True) as process:
+        wait_until(lambda: bool(_list_calls(tmp_path)))
+        for number in sent:
+            process.send_signal(number)
+            time.sleep(0.1)
+        said = process.communicate(timeout=30)[0]
+
+    ends = [number for number in sent if number != signal.SIGINT]
+    left = "".join(one.read_bytes().decode("utf-8", "replace") for one in (tmp_path / ".evenhand").iterdir())
+    assert {kept for _, kept in _list_calls(tmp_path)} == {"none"}
+    assert [word for word in ("canary@", "Obnubilate", "Zephyrine") if word in left] == []
+    assert process.returncode == (-ends[0] if ends else 0)
+    assert ("interrupted" in said) == (not ends)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+def test_a_command_that_is_told_again_and_again_exits_as_stopped(tmp_path: Path) -> None:
+    """Also while it prints and while Python ends: a script looks at the exit code."""
+    (tmp_path / "slow.py").write_text(SLOW)
+    samples = [{"input": str(number)} for number in range(9)]
+    whole = {"name": "told", "keep": "none", "concurrency": 1, "samples": samples, "judges": "python:slow:first",
+             "variants": {"live": LIVE},
+             "rubric": {"criteria": [{"id": "a", "asks": "Is it?"}]}}  # fmt: skip
+    (tmp_path / "eval.yaml").write_text(yaml.safe_dump(whole))
+    with subprocess.Popen(
+        [sys.executable, "-m", "evenhand", "run", "eval.yaml"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}, stderr=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        wait_until(lambda: bool(_list_calls(tmp_path)))
+        while process.poll() is None:
+            process.send_signal(random.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP]))
+            time.sleep(0.002)
+
+    assert process.returncode == 130
+    assert {kept for _, kept in _list_calls(tmp_path)} == {"none"}
 
 
 def _list_calls(folder: Path) -> list[tuple[str, str]]:

@@ -25,7 +25,6 @@ from evenhand.cli.options import (
     read_judge_command_options,
 )
 from evenhand.cli.output import (
-    ENDING_SIGNALS,
     discard_command_stdout,
     escape_printed_json,
     escape_terminal_text,
@@ -37,6 +36,7 @@ from evenhand.cli.output import (
 )
 from evenhand.cli.screen import Screen
 from evenhand.errors import Fault, InputError
+from evenhand.runs.stop_signals import STOPPING_SIGNALS
 from evenhand.wording import format_fraction, pluralize_count
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def run_contest_command(**options: Any) -> int:
     def announce(record: dict[str, Any]) -> None:
         print_record(record)
         # The payment is released next: from here on this call ends with exit code 0, or says why it does not.
-        for number in (signal.SIGINT, *ENDING_SIGNALS):
+        for number in STOPPING_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
 
     try:

@@ -8,7 +8,6 @@ import math
 import os
 import re
 import shutil
-import signal
 import stat
 import sys
 from collections.abc import Iterator
@@ -25,8 +24,6 @@ from evenhand.errors import Fault, InputError, make_unwritable_file_error
 _CONTROL_CHARACTERS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
 )
-
-ENDING_SIGNALS = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 def escape_terminal_text(text: str) -> str:

@@ -13,13 +13,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from evenhand.cli.output import (
-    ENDING_SIGNALS,
     POSITIVE_NUMBER,
     escape_cli_line,
     escape_terminal_text,
@@ -30,16 +30,13 @@ from evenhand.cli.output import (
 from evenhand.cli.progress import CLEAR_LINE
 from evenhand.models.budget import Spending
 from evenhand.runs.execute import RunProgress
+from evenhand.runs.stop_signals import StopSignals, is_signal_heard
 from evenhand.wording import pluralize_count
 
 if TYPE_CHECKING:
     from evenhand.workflows.run import RunResult
 
-STOP_PATIENCE = 10.0  # Seconds that calls under way are waited for once somebody has said stop.
-TERMINATION_PATIENCE = 4.0  # Whoever ends a process (docker stop) kills it after ten.
-# By whoever ends a process or closes its terminal. They may say so often: it stops once.
-STOPPING_SIGNALS = {signal.SIGINT: STOP_PATIENCE, **dict.fromkeys(ENDING_SIGNALS, TERMINATION_PATIENCE)}
-EXIT_STOPPED = 130  # By any of them.
+EXIT_STOPPED = 130  # By Ctrl-C, SIGTERM or SIGHUP.
 SCHEMA_HELP = "Print the JSON Schema of eval files, for editors."
 
 
@@ -121,12 +118,13 @@ def run_command(
     from evenhand.cli.run_tables import print_run
     from evenhand.workflows.telemetry import open_user_telemetry
 
-    # What a variant or judge of your own prints must not get between our lines.
-    before = {number: signal.getsignal(number) for number in ENDING_SIGNALS}
-    with open_user_telemetry("evenhand run"), redirect_stdout(sys.stderr):
-        ran = asyncio.run(run(Path(file), options=asked, watch=show_run_progress))
-    for number, handler in before.items():  # The store is closed: what is printed may be cut off.
-        signal.signal(number, handler)
+    with StopSignals(is_signal_heard, announce=_announce_stop) as signals:
+        watch = partial(show_run_progress, signals)
+        # What a variant or judge of your own prints must not get between our lines.
+        with open_user_telemetry("evenhand run"), redirect_stdout(sys.stderr):
+            ran = asyncio.run(run(Path(file), options=asked, watch=watch))
+        if signals.heard:  # The store is closed: what is printed may be cut off, but not by the death of the process.
+            signals.handle_for_good(lambda *_: os._exit(EXIT_STOPPED))
     with print_until_reader_leaves():
         print_json(ran.head) if as_data else print_run(ran.head, full=full)
         _print_run_next_steps(ran, file)
@@ -137,7 +135,14 @@ def run_command(
                 print_message(line)
     if ran.labels_refused is not None:
         raise ran.labels_refused
+    if signals.heard:  # Also while Python ends, which puts other handlers back to the default.
+        signals.handle_for_good(signal.SIG_IGN)
     return EXIT_STOPPED if ran.why_stopped == STOPPED_BY_HAND else 0 if report_only else ran.exit_code
+
+
+def _announce_stop(seconds: float) -> None:
+    with suppress(OSError):  # The terminal may be gone.
+        print_message(f"\nstopping: up to {seconds:g} s for the calls under way; Ctrl-C again stops at once", err=True)
 
 
 def _print_run_next_steps(ran: RunResult, file: str) -> None:
@@ -162,53 +167,28 @@ def _print_run_next_steps(ran: RunResult, file: str) -> None:
 
 
 @asynccontextmanager
-async def show_run_progress(course: RunProgress, spent: Callable[[], Spending]) -> AsyncIterator[None]:
+async def show_run_progress(
+    signals: StopSignals, course: RunProgress, spent: Callable[[], Spending]
+) -> AsyncIterator[None]:
     """A line that says how far it is; Ctrl-C or SIGTERM stops starting, and a second Ctrl-C stops at once."""
-    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    loop = asyncio.get_running_loop()
     if course.note:
         print_message(escape_cli_line(f"note: {course.note}"), err=True)
     progress = TerminalProgressLine(sys.stderr, loop.time, _describe_printed_run_progress(course), total=course.total)
-    timers: list[asyncio.TimerHandle] = []
-
-    def stop_on_second_interrupt() -> None:
-        for timer in timers:
-            timer.cancel()
-        if task is not None and not task.cancelling():  # Once: what follows is clean-up.
-            task.cancel()
-
-    def stop(number: signal.Signals) -> None:
-        if course.stopping and number == signal.SIGINT:
-            stop_on_second_interrupt()
-            return
-        is_first, seconds = not timers, STOPPING_SIGNALS[number]
-        course.stop_run()
-        timers.append(loop.call_later(seconds, stop_on_second_interrupt))
-        if is_first:
-            patience = f"up to {seconds:g} s for the calls under way"
-            with suppress(OSError):  # The terminal may be gone.
-                print_message(f"\nstopping: {patience}; Ctrl-C again stops at once", err=True)
 
     async def keep_updating() -> None:
         while True:
             progress.update(course, spent())
             await asyncio.sleep(REDRAW_SECONDS)
 
-    heard = [number for number in STOPPING_SIGNALS if signal.getsignal(number) != signal.SIG_IGN]  # As nohup has it.
-    for number in heard:
-        loop.add_signal_handler(number, stop, number)
     ticker = asyncio.create_task(keep_updating())
     try:
-        yield
+        with signals.stop_run_when_heard(course):
+            yield
     finally:
         progress.update(course, spent())
         ticker.cancel()
         progress.end()
-        for number in heard:
-            loop.remove_signal_handler(number)
-            if number in ENDING_SIGNALS:
-                signal.signal(number, signal.SIG_IGN)  # It is ending: whoever says so must not cut that off.
-        for timer in timers:  # What comes after is summing up, which nobody has to hurry.
-            timer.cancel()
 
 
 def _describe_printed_run_progress(course: RunProgress) -> str:

@@ -35,7 +35,8 @@ def make_private_folder(folder: Path, *, ignored: bool = False) -> None:
             return  # Another process was faster.
         raise
     if ignored:
-        (folder / ".gitignore").write_text(IGNORED_BY_GIT, "utf-8")
+        with open_private_text_file(folder / ".gitignore") as file:
+            file.write(IGNORED_BY_GIT)
 
 
 def create_private_file(path: Path) -> None:

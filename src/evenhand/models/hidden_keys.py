@@ -6,13 +6,12 @@ import base64
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
-from urllib.parse import unquote, unquote_plus, urlsplit
 
 from evenhand.files.lookalikes import UNSEEN_CHARACTERS
+from evenhand.models.address_secrets import is_long_secret, list_address_secrets
 from evenhand.models.requests import Reply
 
 HIDDEN = "[key hidden]"
@@ -29,12 +28,6 @@ _LOOKS_LIKE_A_KEY = re.compile(
 )
 # Variables of others that hold a secret by their name; a plain word in one would be hidden wherever it is written.
 _SECRET_VARIABLE = re.compile(r".*(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD)", re.IGNORECASE | re.DOTALL)
-_SHORTEST_NAMED_SECRET = 12
-# To the last @, whatever signs stand in it that should have been encoded; a number before the path is a port.
-_UNESCAPED_PASSWORD = re.compile(r"://[^:/?#@\s]*:(?![0-9]*(?:[/?#]|\Z))(.+)@", re.DOTALL)
-_QUERY_FIELD = re.compile(r"(?<=[?&;])([^=?&;#]{1,80})=([^&#]*)")
-_PASSWORD_FIELD = re.compile(r"passw(?:or)?d\Z|pwd\Z|\Apass\Z", re.IGNORECASE)
-_SECRET_FIELD = re.compile(r".*(?:token|secret)|(?:.*[_-])?(?:api_?)?key|sig(?:nature)?", re.IGNORECASE)
 
 
 def collect_api_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = ()) -> ModelSecrets:
@@ -43,23 +36,11 @@ def collect_api_keys_to_hide(environ: Mapping[str, str], sent: Iterable[str] = (
     """
     known = [environ.get(name, "") for name in (*KEY_VARIABLES, *sent)]
     for name, value in environ.items():
-        if _SECRET_VARIABLE.fullmatch(name) and len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha():
+        if _SECRET_VARIABLE.fullmatch(name) and is_long_secret(value):
             known.append(value)
         elif name.upper().endswith("_URL"):
-            for spelt in _list_provider_address_secrets(value):
-                known += spelt, unquote(spelt), unquote_plus(spelt)  # And as the server knows it.
+            known += list_address_secrets(value)
     return ModelSecrets(known)
-
-
-def _list_provider_address_secrets(url: str) -> Iterator[str]:
-    """The password of an address, and what names in its query say is one or a token."""
-    with suppress(ValueError):
-        yield urlsplit(url).password or ""
-    yield from _UNESCAPED_PASSWORD.findall(url)
-    for name, value in _QUERY_FIELD.findall(url):
-        is_long = len(value) >= _SHORTEST_NAMED_SECRET and not value.isalpha()
-        if _PASSWORD_FIELD.search(name) or (is_long and _SECRET_FIELD.fullmatch(name)):
-            yield from {value, value.partition(";")[0]}  # Some end a field so.
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,13 @@ _BROKEN_ADDRESS = re.compile(
     r"^\s*[a-z][a-z0-9+.-]+:|:[^/]*@|@.*:|^\s*(?:postgres|sqlite|mysql|mariadb)\w*[/\\]{2}|\b(?:host|user|password|dbname)=",
     re.IGNORECASE,
 )
+_HOST_LABEL = r"[^\W_](?:[\w-]*[^\W_])?"  # Containers have names with `_`, but not at an end.
 # What any reader takes apart in the same way. Of an @ too many, or a / or a ? before it, one reader would look up as a
 # host, or show as a database, what another knows to be the rest of a password.
 _SERVER_ADDRESS = re.compile(
     r"""[a-z0-9+]+:// (?:[^@/?\#\[\]\s]*@)?
-    (?: \[[0-9a-f:.]+(?:%[\w.-]+)?\] | [\w.,-]* ) (?: :(?P<port>[0-9]{1,5})? )?
-    (?:/[^@?\#\s]*)? (?:\?[^@\#\s]*)?""",
+    (?: \[[0-9a-f:.]+(?:%[\w.-]+)?\] | (?:LABEL(?:[.,]LABEL)*\.?)? ) (?: :(?P<port>[0-9]{1,5})? )?
+    (?:/[^@?\#\s]*)? (?:\?[^@\#\s]*)?""".replace("LABEL", _HOST_LABEL),
     re.VERBOSE | re.IGNORECASE,
 )
 _LARGEST_PORT = 65535

@@ -7,7 +7,7 @@ import sys
 from decimal import Decimal
 from pathlib import Path
 
-from evenhand.cli.run import STOP_PATIENCE
+from evenhand.runs.stop_signals import STOP_PATIENCE
 from tests.runs.chaos.evals import BOUGHT, REPEATS, VARIANTS, Kept, write_eval
 from tests.runs.chaos.judges import NAMES, Judges
 from tests.runs.chaos.sittings import Sittings, by_every_judge, outputs, undisturbed
