@@ -306,8 +306,9 @@ def _read_judge_reply(
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
             return JudgeReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
-    elif text is None:
-        reading = JudgeReplyReading(faults=dict.fromkeys((*reading.items, *reading.faults), MAY_BE_PLANTED))
+    if text is None:
+        ids = (*reading.items, *reading.faults) or question.request.ids
+        reading = JudgeReplyReading(faults=dict.fromkeys(ids, MAY_BE_PLANTED))
     if reply.stop == "length" and (reading.faults or reading.data is None):
         # Prose that was cut off may have lost the second half of a number: none of it counts.
         items = reading.items if reading.data is not None else {}
@@ -325,9 +326,9 @@ def find_own_reply_text(question: JudgeQuestion[T], reply: str) -> str | None:
     if is_reply_answer_alone(text, request.schema, (*request.ids, *request.labels)):
         return text
 
-    def read_answers(part: str) -> tuple[set[str], Mapping[str, Missing]]:
+    def read_answers(part: str) -> tuple[set[str], Mapping[str, Missing], Missing | None]:
         reading = question.read(part)
-        return set(list_answer_values(reading.items)), reading.faults
+        return set(list_answer_values(reading.items)), reading.faults, reading.unread
 
     pieces = [piece for _, _, piece in question.pieces]
     return None if may_repeat_planted_answers(text, request.schema, pieces, request.labels, read_answers) else text

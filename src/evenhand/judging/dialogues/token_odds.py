@@ -67,8 +67,7 @@ def ask_judge_by_logprobs(
     for place, (criterion, reply) in enumerate(zip(criteria, answers, strict=True)):
         found = _read_reply_score_from_logprobs(criterion, reply, manner, questions[place])
         if found is not None:
-            text = reply.text if isinstance(reply, Reply) else ""
-            judgments[place] = _build_logprobs_judgment(manner, output, criterion.id, found, text)
+            judgments[place] = _build_logprobs_judgment(manner, output, criterion.id, found, getattr(reply, "text", ""))
     rest = [place for place in range(len(criteria)) if place not in judgments]
     repeated = [
         _ask_score_line(rubric, criteria[place], sample, output, manner, repeat)
@@ -79,15 +78,12 @@ def ask_judge_by_logprobs(
     for number, place in enumerate(rest):
         own = readings[number * replies : (number + 1) * replies]
         judgments[place] = average_repeated_judgments(
-            [_find_judgment(manner, output, criteria[place], reading) for reading in own]
+            [_find_judgment(manner, output, criteria[place].id, reading) for reading in own]
         )
     return _review_by_odds(rubric, sample, output, [judgments[place] for place in range(len(criteria))])
 
 
-def _find_judgment(
-    manner: JudgeSetup, output: str, criterion: Criterion, reading: JudgeReplyReading[Judgment]
-) -> Judgment:
-    id = criterion.id
+def _find_judgment(manner: JudgeSetup, output: str, id: str, reading: JudgeReplyReading[Judgment]) -> Judgment:
     return reading.items.get(id) or _build_logprobs_judgment(manner, output, id, reading.explain_missing(id), "")
 
 
@@ -169,7 +165,7 @@ def _ask_score_line(
     def read(text: str) -> JudgeReplyReading[Judgment]:
         score = read_reply_score(text, criterion.scale, id)
         if isinstance(score, Missing) and score.kind != "abstained":
-            return JudgeReplyReading(faults={id: score})
+            return JudgeReplyReading(unread=score)
         return JudgeReplyReading(items={id: _build_logprobs_judgment(manner, output, id, score, text)})
 
     request = compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
