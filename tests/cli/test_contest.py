@@ -305,6 +305,7 @@ def test_who_judges(
         (("run", "nobody.yaml", "submissions"), "no judge is named (name one: --model openai/NAME"),
         (("run", "gone.yaml", "submissions"), "gone.yaml: cannot be read"),
         (("run", "task.yaml", "gone"), "gone: "),
+        (("run", "task.yaml", ""), "SUBMISSIONS is empty (name a folder or a JSONL file; . is this folder)"),
         (("run", "task.yaml", "submissions", "--challenges", "gone.jsonl"), "gone.jsonl: cannot be read"),
         (("check", "task.yaml", "challenges.jsonl"), "one submission is a text"),
         (("dimensions", "task.yaml"), "task.yaml: it has its dimensions: substantiveness, "),

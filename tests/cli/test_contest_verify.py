@@ -3,13 +3,15 @@
 import json
 import shutil
 import sqlite3
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from evenhand.store.contest_store import hash_stored_contest_event, seal_contest_row
+from evenhand.store.contest_seals import hash_stored_contest_event, seal_contest_row
+from evenhand.store.tables import CONTESTS as CONTESTS_TABLE
+from evenhand.store.tables import EVENTS as EVENTS_TABLE
 from tests.cli.contest_example import REPLAY, contest, copied
 
 RUN = ("run", "task.yaml", "submissions", *REPLAY)
@@ -36,12 +38,40 @@ CHANGES = {
     "the state": "UPDATE contests SET state = 'stopped'",
 }
 
+LAST = "(SELECT max(number) FROM contest_events)"
+ADD = "INSERT INTO contest_events SELECT contest, number + {}, at, content, calls, hash FROM contest_events"
+ENDS = {
+    "one more with the same hash": (f"{ADD.format(1)} WHERE number = {LAST}",),
+    "one far behind with the same hash": (f"{ADD.format(50)} WHERE number = {LAST}",),
+    "one before the first": (f"{ADD.format(-1)} WHERE number = 0",),
+    "one in between is gone": (CHANGES["an event in between"],),
+    "the last is gone, and the one before has its hash": (
+        f"{EVENTS} hash = (SELECT hash FROM contest_events WHERE number = {LAST}) WHERE number = {LAST} - 1",
+        CHANGES["the last event"],
+    ),
+}
+WRONG_TYPES = ("CAST({} AS BLOB)", "x'ff00'", "'x'", "3.5", "NULL")
+COLUMNS = [
+    *(("contests", "id", column.name) for column in CONTESTS_TABLE.columns),
+    *(("contest_events", f"number = {place} AND contest", column.name)
+      for column in EVENTS_TABLE.columns for place in (0, LAST)),
+]  # fmt: skip
+
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder in which the example has been played."""
     folder = copied(tmp_path_factory.mktemp("played"))
     assert contest(folder, *RUN).returncode == 0
+    return folder
+
+
+@pytest.fixture(scope="module")
+def two(played: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which the example has been played twice, with a copy of its store."""
+    folder = Path(shutil.copytree(played, tmp_path_factory.mktemp("two") / "desk"))
+    assert contest(folder, *RUN, "--again", "second").returncode == 0
+    shutil.copy(folder / ".evenhand" / "store.sqlite", folder / "intact")
     return folder
 
 
@@ -159,6 +189,43 @@ def test_a_list_repeats_nothing_of_what_was_changed(folder: Path, name: str) -> 
     (listed,) = json.loads(contest(folder, "list", "--json").stdout)
 
     assert (listed["state"], listed["winner"]) == ("damaged", None)
+
+
+@pytest.mark.parametrize("change", ENDS.values(), ids=list(ENDS))
+def test_a_list_notices_events_that_were_added_or_removed_under_a_hash_that_is_sealed(
+    folder: Path, change: tuple[str, ...]
+) -> None:
+    """The last event has its number, is the last of so many, and its hash follows from the one before."""
+    for statement in change:
+        assert change_store(folder, statement) > 0
+
+    (listed,) = json.loads(contest(folder, "list", "--json").stdout)
+
+    assert listed["state"] == "damaged"
+
+
+@pytest.mark.parametrize(("table", "row", "column"), COLUMNS)
+def test_a_value_of_a_wrong_type_is_damage_of_its_contest_alone(two: Path, table: str, row: str, column: str) -> None:
+    """SQLite takes any type anywhere: the other contest is listed, shown and gone on with, and no command fails."""
+    shutil.copy(two / "intact", two / ".evenhand" / "store.sqlite")
+    (damaged, other) = (one["id"] for one in json.loads(contest(two, "list", "--json").stdout))
+    for value in WRONG_TYPES if column == "number" else (WRONG_TYPES[0], WRONG_TYPES[1], WRONG_TYPES[-1]):
+        shutil.copy(two / "intact", two / ".evenhand" / "store.sqlite")
+        with suppress(sqlite3.IntegrityError):  # Nor can anybody else write what the database refuses.
+            change_store(two, f"UPDATE {table} SET {column} = {value.format(column)} WHERE {row} = '{damaged}'")
+
+        listed = contest(two, "list", "--json")
+        states = {one["id"]: one["state"] for one in json.loads(listed.stdout)}
+        latest = contest(two, "show", "latest")
+        its = [contest(two, *told) for told in (("verify", damaged), (*RUN, "--again", "second"))]
+        others = [contest(two, *told) for told in (("verify", other), RUN)]
+
+        assert (len(states), states[other]) == (2, "finished"), value
+        if "damaged" in states.values():
+            assert [one.returncode for one in its] == [2, 2], value
+            assert latest.returncode == 2 or other in latest.stdout, value
+        assert 3 not in [one.returncode for one in (latest, *its)], value
+        assert [one.returncode for one in others] == [0, 4], value
 
 
 def test_a_list_tells_the_changed_from_the_others(folder: Path) -> None:

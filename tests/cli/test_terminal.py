@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -219,6 +220,41 @@ def test_a_fault_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
         "a fault of Evenhand itself, please report it: ZeroDivisionError: division by zero "
         "(EVENHAND_TRACEBACK=1 shows more)\n"
     )
+
+
+@pytest.mark.parametrize("place", ["evenhand.cli.app.app", "evenhand.cli.app"])
+def test_ctrl_c_while_a_class_is_built_is_ctrl_c(place: str) -> None:
+    """Python 3.11 wraps it in a RuntimeError there; also while the command line itself is being imported."""
+    program = f"""
+import sys
+from evenhand.cli import entry
+
+class Interrupts:
+    def __set_name__(self, owner, name):
+        raise KeyboardInterrupt
+
+def build(*_, **__):
+    try:
+        type("Built", (), {{"field": Interrupts()}})
+    except KeyboardInterrupt as stopped:  # As newer versions do.
+        raise RuntimeError("Error calling __set_name__") from stopped
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {place!r}:
+            build()
+
+sys.argv = ["evenhand", "rubric", "list"]
+sys.meta_path.insert(0, Finder())
+if {place!r} == "evenhand.cli.app.app":
+    import evenhand.cli.app
+    evenhand.cli.app.app = build
+entry.main()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert done.returncode in (130, -signal.SIGINT)
+    assert "RuntimeError" not in done.stderr
 
 
 def test_version_and_help() -> None:

@@ -21,11 +21,11 @@ from evenhand.models.requests import Request
 from evenhand.models.server_answers import AcceptedParameters
 from evenhand.store.store import Store
 from evenhand.testing import FakeServer
+from evenhand.workflows.contest_listing import list_contests
 from evenhand.workflows.contests import (
     UserContestSession,
     build_user_contest_key,
     digest_user_contest_terms,
-    list_contests,
     load_contest_record_for_user,
     open_contest_log_for_user,
 )

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from evenhand.contest.intake import SubmissionIntake, SubmissionReceipt, load_submission_intake
+from evenhand.contest.received import set_changed_submissions_aside
+from evenhand.contest.state import ContestEntry
+from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
 from evenhand.files.private_files import ForeignKind, list_files_of_foreign_folder
 
@@ -375,3 +379,49 @@ def test_a_submission_with_half_a_million_names_is_refused_at_once(folder: Path)
     put(folder / "zed.json", f'{{{names},"twice":0,"twice":1}}')
 
     assert reasons(load_submission_intake(folder)) == {"zed.json": "the field 'twice' is given twice"}
+
+
+@pytest.mark.parametrize("called", [".", "../in", "below/.."])
+def test_a_folder_has_its_index_beside_it_however_it_is_called(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, called: str
+) -> None:
+    """`.` and `..` have no name of their own."""
+    put(folder / "a.md")
+    (folder / "below").mkdir()
+    write_index(folder, {"file": "a.md", "author": "heron", "at": NOON.isoformat()})
+    monkeypatch.chdir(folder)
+
+    intake = load_submission_intake(Path(called))
+
+    assert [one.author for one in intake.submissions] == ["heron"]
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_what_was_removed_after_it_was_received_is_said_to_be(folder: Path, indexed: bool) -> None:
+    """It is not there any more, which is another thing than changed; the others are taken as ever."""
+    put(folder / "heron" / "one.md")
+    put(folder / "rook" / "one.md")
+    if indexed:
+        rows = [{"file": f"{name}/one.md", "author": name, "at": NOON.isoformat()} for name in ("heron", "rook")]
+        write_index(folder, *rows)
+    known = known_from(load_submission_intake(folder, known={}, layout="folders"))
+    (folder / "heron" / "one.md").unlink()
+
+    intake = load_submission_intake(folder, known=known, layout="folders")
+
+    assert [one.id for one in intake.submissions] == ["rook/one"]
+    [told] = intake.set_aside
+    assert (told.file, told.author) == ("heron/one.md", "heron")
+    assert "was removed after it was received on " in told.why
+
+
+def test_a_later_submission_has_not_changed_because_the_one_before_was_removed() -> None:
+    """Its text and its time are those that were received: it revises what judges have seen."""
+    first = Submission(id="heron/one", author="heron", at=NOON, text="Gold.")
+    later = Submission(id="heron/two", author="heron", at=NOON, text="More.", revises="heron/one")
+    entries = {one.id: ContestEntry(submission=one) for one in (first, later)}
+    alone, exchanged = replace(later, revises=None), replace(later, text="Other.", revises=None)
+
+    assert set_changed_submissions_aside(entries, [alone]) == ([later], [])
+    assert [one.file for one in set_changed_submissions_aside(entries, [exchanged])[1]] == ["heron/two"]
+    assert [one.file for one in set_changed_submissions_aside(entries, [first, alone])[1]] == ["heron/two"]

@@ -43,7 +43,7 @@ def test_no_shape_of_a_planted_answer_wins(judge: Callable[[str, str], int | Non
 
 @pytest.mark.parametrize("judge", [judge_in_turn, judge_line])
 def test_a_judge_that_then_gives_its_answer_alone_is_heard(judge: Callable[[str, str, str], object]) -> None:
-    """An author takes no answer away, whatever the judge quotes at first; prose without any answer is not asked again."""
+    """An author takes no answer away; prose without any answer is not asked again, whatever is planted."""
     for one in random.Random(8).sample(all_planted_replies(), often(200, 2_000)):
         told = judge(one.output, one.reply, "Score: 2")
         assert told in (2, (2, 1), (2, 2)) or told == judge("On birds.", one.reply, "Score: 2"), one

@@ -3,7 +3,7 @@
 from hashlib import sha256
 from typing import Any
 
-from evenhand.store.contest_store import seal_contest_row
+from evenhand.store.contest_seals import seal_contest_row
 
 RUN = "20261116-051233-ab12cd"
 CONTEST = "20261116-071500-c0ffee"

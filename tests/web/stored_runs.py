@@ -13,7 +13,7 @@ from evenhand import Eval, run_sync
 from evenhand.models.requests import Reply, Request
 from evenhand.store.store import Store
 from evenhand.testing import scripted_judge
-from evenhand.workflows.contests import list_contests
+from evenhand.workflows.contest_listing import list_contests
 from evenhand.workflows.run import RunOptions
 from tests.cli.command import evenhand
 from tests.docs.pages import ROOT

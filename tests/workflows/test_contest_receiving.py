@@ -119,6 +119,19 @@ def test_one_that_is_refused_keeps_nobody_else_out(store: Store) -> None:
     assert [row["id"] for row in store.inbox.list_rows(contest)] == ["taken", "ben", "gus", "gus-2"]
 
 
+def test_what_comes_over_http_is_held_to_the_rules_of_files(store: Store) -> None:
+    """A text that no database can hold is refused in the same words, and a name is what can be seen of it."""
+    contest = create(store)
+
+    refused, taken, next_ = receive(
+        store, arrive(contest, "dan", text="a\0b"), arrive(contest, " ann "), arrive(contest, "ann\u200b")
+    )
+
+    assert isinstance(refused, ContestError)
+    assert str(refused) == "it holds a NUL character, which no database can hold"
+    assert [(one.id, one.author) for one in list_received([taken, next_])] == [("ann", "ann"), ("ann-2", "ann")]
+
+
 def test_a_contest_that_is_gone_is_said_to_be(store: Store) -> None:
     """What a process knows of it does not bring it back, and others are received."""
     gone, here = create(store, "gone"), create(store, "here")

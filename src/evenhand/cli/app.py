@@ -10,7 +10,7 @@ from typing import NoReturn
 import click
 
 from evenhand._version import __version__
-from evenhand.cli.entry import ABOUT, COMMAND_SUMMARIES, EXAMPLES
+from evenhand.cli.entry import ABOUT, COMMAND_SUMMARIES, EXAMPLES, is_interrupt_wrapped
 from evenhand.cli.output import discard_command_stdout, print_error, print_message, print_until_reader_leaves
 from evenhand.errors import EvenhandError, suggest_close_word_in_error
 
@@ -94,13 +94,16 @@ def run_cli() -> NoReturn:
         discard_command_stdout()
         code = _print_failure(f"the output cannot be written: {(error.strerror or str(error)).lower()}", EXIT_BAD_INPUT)
     except Exception as error:
-        if os.environ.get("EVENHAND_TRACEBACK"):
-            raise
-        what = f"{type(error).__name__}: {error}"
-        code = _print_failure(
-            f"a fault of Evenhand itself, please report it: {what} (EVENHAND_TRACEBACK=1 shows more)", EXIT_OUR_FAULT
-        )
+        code = _print_failure("stopped", 130) if is_interrupt_wrapped(error) else _print_own_fault(error)
     sys.exit(code)
+
+
+def _print_own_fault(error: Exception) -> int:
+    if os.environ.get("EVENHAND_TRACEBACK"):
+        raise error
+    what = f"{type(error).__name__}: {error}"
+    told = f"a fault of Evenhand itself, please report it: {what} (EVENHAND_TRACEBACK=1 shows more)"
+    return _print_failure(told, EXIT_OUR_FAULT)
 
 
 def _print_failure(message: str, code: int) -> int:

@@ -88,6 +88,8 @@ def run_contest_command(**options: Any) -> int:
     from evenhand.cli.progress import show_contest_progress
     from evenhand.workflows.contest_files import ContestFiles, play_contest_files
 
+    if not options["submissions"]:
+        raise InputError(Fault("SUBMISSIONS is empty", "name a folder or a JSONL file; . is this folder"))
     files = ContestFiles(
         task=Path(options["task"]),
         submissions=Path(options["submissions"]),

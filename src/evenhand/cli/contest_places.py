@@ -124,7 +124,7 @@ class StoreCommandPlace:
 
     def list_contests(self, name: str | None) -> list[Json]:
         """The contests, the newest first."""
-        from evenhand.workflows.contests import list_contests
+        from evenhand.workflows.contest_listing import list_contests
 
         return [asdict(one) for one in list_contests(self.store, name)]
 

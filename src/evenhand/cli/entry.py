@@ -64,9 +64,23 @@ def main() -> None:
         return
     if sys.argv[1:] in (["--help"], ["-h"]) and _print_help_page():
         return
-    from evenhand.cli.app import run_cli
-
+    try:
+        from evenhand.cli.app import run_cli
+    except Exception as error:
+        if is_interrupt_wrapped(error):
+            raise KeyboardInterrupt from None
+        raise
     run_cli()
+
+
+def is_interrupt_wrapped(error: BaseException) -> bool:
+    """Whether an error came of Ctrl-C: Python 3.11 wraps what interrupts the building of a class in a RuntimeError."""
+    chain: list[BaseException] = []
+    following: BaseException | None = error
+    while following is not None and all(following is not one for one in chain):
+        chain.append(following)
+        following = following.__cause__ or following.__context__
+    return any(isinstance(one, KeyboardInterrupt) for one in chain)
 
 
 def _print_help_page() -> bool:

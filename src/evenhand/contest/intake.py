@@ -4,31 +4,24 @@ the text itself; what cannot be taken is set aside alone, with its reason.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from hashlib import sha256
 from pathlib import Path
 
 from evenhand.contest.read_submissions import (
-    FRONT_MATTER_FIELDS,
     LARGEST_SUBMISSION_FILE,
     SUBMISSION_ENDINGS,
     SUBMISSION_EXAMPLE,
-    SUBMISSION_FIELDS,
     SUBMISSION_TEXT_ENDINGS,
     ContestSubmissionFields,
     locate_parsed_submission,
-    parse_submission_object,
-    read_submission_front_matter,
     read_submission_objects,
-    split_submission_front_matter,
+    read_submission_text,
 )
 from evenhand.contest.task import Submission, is_blank_submission, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault
 from evenhand.evals.json_lines import explain_unstorable_sample_value
-from evenhand.evals.output_data import refuse_unknown_sample_fields
-from evenhand.files.parsing import decode_text_file
 from evenhand.files.private_files import ForeignFile, ForeignKind, list_files_of_foreign_folder, read_foreign_file
 from evenhand.wording import quote_whole_text, word_type_of_value
 
@@ -106,7 +99,7 @@ class _SubmissionIntakeReader:
         faults: list[Fault] = []
         try:
             read = read_foreign_file(self.folder, entry.file, LARGEST_SUBMISSION_FILE + 1)
-            text, claims, digest = _read_submission_text(read, entry.path, faults)
+            text, claims, digest = read_submission_text(read.content, entry.path, faults)
             receipt = self._receive(entry, digest, read, faults)
         except ContestError as error:
             faults += error.faults
@@ -146,6 +139,16 @@ class _SubmissionIntakeReader:
             faults.append(Fault(what, "hand in another file as a revision", where=str(entry.path)))
         return receipt
 
+    def tell_removed(self, listed: Collection[str], *, named: bool) -> None:
+        """Tell of files that were received and are not there any more; `named` where their path says whose they are."""
+        told = {one.file for one in self.set_aside}
+        for file, receipt in self.known.items():
+            folder = file.rpartition("/")[0]
+            if file in listed or not told.isdisjoint((file, folder)):
+                continue
+            author = (folder or Path(file).stem) if named else None
+            self.refuse(file, author, _explain_removed_submission(receipt, self.folder / file))
+
     def finish(self) -> SubmissionIntake:
         """All that was taken, in order of arrival; an id is used once, and in a folder each revises the one before."""
         taken: dict[str, Submission] = {}
@@ -180,8 +183,7 @@ def load_submission_intake(
     reader = _SubmissionIntakeReader(folder=path, known=known or {}, now=now)
     try:
         if path.is_dir():
-            beside = path.with_name(path.name + INDEX_ENDING)
-            index = index or (beside if beside.exists() else None)
+            index = index or _find_index_beside(path)
             listed = dict(_list_submission_intake_files(path, reader))
             if index is None:
                 chosen = layout or _find_submission_layout(path, known)
@@ -190,6 +192,7 @@ def load_submission_intake(
                 assign = _assign_submissions_by_index(index, listed, reader)
             for entry in assign:
                 reader.read_entry(entry)
+            reader.tell_removed(listed, named=index is None)
         else:
             _read_submission_intake_lines(path, reader)
     except OSError as problem:
@@ -200,6 +203,18 @@ def load_submission_intake(
         faults = [fault for one in intake.set_aside for fault in one.faults]
         raise ContestError(*(faults or [Fault("there are no submissions in it", hint, where=str(path))]))
     return intake
+
+
+def _find_index_beside(folder: Path) -> Path | None:
+    """The index that stands beside a folder, where there is one; `.` and `..` are called by what they mean."""
+    named = folder if folder.name not in ("", "..") else folder.resolve()
+    beside = named.parent / f"{named.name}{INDEX_ENDING}"
+    return beside if named.name and beside.exists() else None
+
+
+def _explain_removed_submission(receipt: SubmissionReceipt, path: Path) -> Fault:
+    what = f"was removed after it was received on {receipt.at.isoformat(timespec='seconds')}"
+    return Fault(what, "what judges have seen of it counts", where=str(path))
 
 
 def _read_submission_intake_lines(path: Path, reader: _SubmissionIntakeReader) -> None:
@@ -333,7 +348,10 @@ def _assign_submissions_by_index(
         path = listed.get(file)
         if path is None:
             if not any(one.file == file for one in reader.set_aside):
-                reader.refuse(file, author, Fault("is named in the index, but does not exist", where=where))
+                fault = Fault("is named in the index, but does not exist", where=where)
+                if receipt := reader.known.get(file):
+                    fault = _explain_removed_submission(receipt, reader.folder / file)
+                reader.refuse(file, author, fault)
             continue
         stem = id or file.removesuffix(path.suffix)
         entries[file] = _IntakeEntry(file=file, path=path, author=author, id=stem, at=at, revises=revises)
@@ -343,24 +361,6 @@ def _assign_submissions_by_index(
         if file not in entries:
             reader.refuse(file, None, Fault(f"is not in the index, {index}", "the operator adds it", where=str(path)))
     yield from (entries[file] for file in listed if file in entries)
-
-
-def _read_submission_text(read: ForeignFile, path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:
-    """The text of a file, what it claims of itself, and the digest of the whole."""
-    if len(read.content) > LARGEST_SUBMISSION_FILE:
-        raise ContestError(Fault(f"larger than the {LARGEST_SUBMISSION_FILE:,} bytes allowed", where=str(path)))
-    whole = decode_text_file(read.content, str(path), ContestError)
-    digest = sha256(whole.encode()).hexdigest()
-    if path.suffix.lower() == ".json":
-        given = parse_submission_object(whole, str(path), '{"text": "…"}', faults) or {"text": ""}
-        refuse_unknown_sample_fields(given, SUBMISSION_FIELDS, (), faults)
-        text = given.get("text")
-        if not isinstance(text, str):
-            raise ContestError(Fault("text is missing, or is not text", where=str(path)))
-        return text, {name: given[name] for name in FRONT_MATTER_FIELDS if given.get(name) is not None}, digest
-    parts = split_submission_front_matter(whole, FRONT_MATTER_FIELDS)
-    faults += [replace(fault, where=f"{path}{fault.where}") for fault in parts.faults]
-    return parts.text, read_submission_front_matter(parts), digest
 
 
 def _find_false_submission_claims(

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 
 from evenhand.contest.task import (
@@ -19,7 +20,7 @@ from evenhand.contest.task import (
 from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_error
 from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sample_json
 from evenhand.evals.output_data import refuse_unknown_sample_fields
-from evenhand.files.parsing import parse_yaml_tree, read_text_file
+from evenhand.files.parsing import decode_text_file, parse_yaml_tree, read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, find_node_line, is_null_node
 from evenhand.wording import quote_whole_text, word_type_of_value
 
@@ -43,6 +44,24 @@ def load_submission_text(path: Path) -> tuple[str, str | None]:
     said = read_submission_front_matter(split_submission_front_matter(source, FRONT_MATTER_FIELDS))
     author = said.get("author")
     return text, None if author is None else str(author)
+
+
+def read_submission_text(content: bytes, path: Path, faults: list[Fault]) -> tuple[str, dict[str, object], str]:
+    """The text of a file, what it claims of itself, and the digest of the whole."""
+    if len(content) > LARGEST_SUBMISSION_FILE:
+        raise ContestError(Fault(f"larger than the {LARGEST_SUBMISSION_FILE:,} bytes allowed", where=str(path)))
+    whole = decode_text_file(content, str(path), ContestError)
+    digest = sha256(whole.encode()).hexdigest()
+    if path.suffix.lower() == ".json":
+        given = parse_submission_object(whole, str(path), '{"text": "…"}', faults) or {"text": ""}
+        refuse_unknown_sample_fields(given, SUBMISSION_FIELDS, (), faults)
+        text = given.get("text")
+        if not isinstance(text, str):
+            raise ContestError(Fault("text is missing, or is not text", where=str(path)))
+        return text, {name: given[name] for name in FRONT_MATTER_FIELDS if given.get(name) is not None}, digest
+    parts = split_submission_front_matter(whole, FRONT_MATTER_FIELDS)
+    faults += [replace(fault, where=f"{path}{fault.where}") for fault in parts.faults]
+    return parts.text, read_submission_front_matter(parts), digest
 
 
 FRONT_MATTER_FIELDS = ("id", "author", "at", "revises")

@@ -12,8 +12,9 @@ from evenhand.contest.record import encode_contest_state
 from evenhand.service.callers import Anybody, Operator, Submitter
 from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import ProblemError, explain_http_statuses
+from evenhand.workflows.contest_listing import list_contests
 from evenhand.workflows.contest_receiving import ChallengeWorkflowArrival, ContestReceipt, SubmitWorkflowArrival
-from evenhand.workflows.contests import list_contests, load_contest, open_contest_log_for_user
+from evenhand.workflows.contests import load_contest, open_contest_log_for_user
 from evenhand.workflows.live_contest import create_live_contest, view_live_contest
 from evenhand.workflows.sent_inputs import parse_task_for_service
 from evenhand.workflows.webhooks import ContestHooks

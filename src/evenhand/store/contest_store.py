@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from hashlib import sha256
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
@@ -16,6 +15,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.store.contest_seals import (
+    CHANGED_CONTEST_HINT,
+    find_mistyped_contest_column,
+    hash_stored_contest_event,
+    is_contest_sealed,
+    list_damaged_contest_rows,
+    seal_contest_row,
+)
 from evenhand.store.database import NO_CONTESTS, StoreClock, read_store_moment
 from evenhand.store.lost_writes import look_for_lost_write, may_be_written
 from evenhand.store.queries import (
@@ -28,37 +35,6 @@ from evenhand.store.queries import (
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
-
-CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
-
-
-def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
-    """The hash of an event: over the hash of the one before, its place, its content and the replies it rests on."""
-    return _hash_stored_row_parts(before, *(row[name] for name in ("contest", "number", "at", "content", "calls")))
-
-
-_SEALED_COLUMNS = ("id", "name", "digest", "state", "key", "source", "summary")
-
-
-def seal_contest_row(head: str, row: Mapping[str, Any]) -> str:
-    """What binds a row of contests to the last event of its log, and tells where events at the end are missing."""
-    return _hash_stored_row_parts(head, *list_sealed_row_parts(row))
-
-
-def list_sealed_row_parts(row: Mapping[str, Any]) -> tuple[object, ...]:
-    """What of a row of contests is sealed: all that is nobody else's to change."""
-    hooks = () if row.get("hooks") is None else (row["hooks"],)  # Who is told to pay.
-    return *(row[name] for name in _SEALED_COLUMNS), *hooks
-
-
-def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
-    """Whether a row of contests fits the last event of its log."""
-    return bool(row["seal"] == seal_contest_row(head, row))
-
-
-def _hash_stored_row_parts(*parts: object) -> str:
-    # What is no text and no number was never written here: by its `repr` it has another hash, and is refused so.
-    return sha256(json.dumps(parts, separators=(",", ":"), default=repr).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,16 +145,10 @@ class ContestStore:
             query = select(EVENTS).where(EVENTS.c.contest == row["id"]).order_by(EVENTS.c.number)
             return row, list(stream_rows(connection, query))
 
-    def list_damaged(self) -> set[str]:
-        """The ids of contests whose row does not fit the last event of their log."""
-        last = EVENTS.alias()
-        newest = select(func.max(last.c.number)).where(last.c.contest == EVENTS.c.contest).scalar_subquery()
-        head = select(EVENTS.c.hash).where(EVENTS.c.contest == CONTESTS.c.id, EVENTS.c.number == newest)
-        query = select(CONTESTS, head.correlate(CONTESTS).scalar_subquery().label("head"))
+    def list_damaged(self) -> set[object]:
+        """The ids of contests whose row was changed, or does not fit the end of their log."""
         with self._read() as connection:
-            return {
-                row["id"] for row in stream_rows(connection, query) if not is_contest_sealed(row, row["head"] or "")
-            }
+            return list_damaged_contest_rows(connection)
 
     def find_contest(self, id: str) -> Row:
         """The contest of an id, of the beginning of one, of "latest" or of "latest:NAME"."""
@@ -188,14 +158,15 @@ class ContestStore:
     def find_contest_by_key(self, key: str) -> Row | None:
         """The one contest of a task; None where none has begun."""
         with self._read() as connection:
-            return fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_row_text(key)))
+            row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_row_text(key)))
+            return None if row is None else self._refuse_mistyped_row(row)
 
     def find_log_by_key(self, key: str) -> str | None:
         """The id of the contest whose log says that it is the one of a task, whatever stands beside the log."""
         query = select(EVENTS.c.contest, EVENTS.c.calls).where(EVENTS.c.number == 0).order_by(EVENTS.c.contest.desc())
         with self._read() as connection:
-            told = ((row["contest"], json.loads(row["calls"])) for row in stream_rows(connection, query))
-            return next((id for id, one in told if isinstance(one, dict) and one.get("key") == key), None)
+            rows = stream_rows(connection, query)
+            return next((str(row["contest"]) for row in rows if _read_logged_key(row["calls"]) == key), None)
 
     def list_contests(self, name: str | None = None) -> list[Row]:
         """All contests, or those of one task, newest first."""
@@ -244,10 +215,9 @@ class ContestStore:
 
     def list_waking(self, now: str) -> list[str]:
         """The contests in which something is due and that nobody plays, the longest waiting first."""
-        columns = [CONTESTS.c[name] for name in ("id", "state", "holder", "touched")]
-        query = select(*columns).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
+        query = select(CONTESTS).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
         with self._read() as connection:
-            rows = list(stream_rows(connection, query))
+            rows = [row for row in stream_rows(connection, query) if find_mistyped_contest_column(row) is None]
             return [row["id"] for row in rows if not self._is_row_held(connection, None, row)]
 
     def release_contest(
@@ -327,7 +297,14 @@ class ContestStore:
     def _find_contest_row(self, connection: Connection, id: str) -> Row:
         if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:
             raise StoreError(Fault(NO_CONTESTS, where=self._shown))
-        return find_row_by_id(connection, CONTEST_KIND, id, self._shown)
+        return self._refuse_mistyped_row(find_row_by_id(connection, CONTEST_KIND, id, self._shown))
+
+    def _refuse_mistyped_row(self, row: Row) -> Row:
+        """A row that was read, refused where a column holds what is never written there."""
+        if column := find_mistyped_contest_column(row):
+            what = f"what is kept of contest {row['id']} beside its log was changed: {column} is not what it was"
+            raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
+        return row
 
     def _refuse_stale_write(self, connection: Connection, id: str, seen: int, holder: str | None = None) -> None:
         """Refuse what was decided on a log that has grown since, or by a process that was taken over."""
@@ -373,3 +350,12 @@ class ContestStore:
 
     def _read_moment(self, connection: Connection, now: datetime | None) -> str:
         return (now or read_store_moment(connection, self._clock)).isoformat(timespec="milliseconds")
+
+
+def _read_logged_key(calls: str) -> object:
+    """The key of a task beside the first event of a log; None where an older log, or a damaged one, says none."""
+    try:
+        told = json.loads(calls)
+    except (ValueError, TypeError):
+        return None
+    return told.get("key") if isinstance(told, dict) else None

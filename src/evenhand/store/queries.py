@@ -136,7 +136,8 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
             return dict(found[0])
         several = ", ".join(row["id"] for row in found[:5]) + (", …" if len(found) > 5 else "")
         raise StoreError(Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where))
-    ids = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars().all()
+    told = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars()
+    ids = [one for one in told if isinstance(one, str)]  # SQLite keeps what somebody else wrote there.
     ended = [one for one in ids if one.endswith(f"-{wanted}")]  # As a comparison calls two runs.
     if len(ended) == 1:
         return dict(connection.execute(select(kind.table).where(id == ended[0])).mappings().one())
@@ -146,7 +147,9 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
 
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:
     """Never one that was imported: whoever made it chose its date."""
-    query = select(kind.table).order_by(kind.table.c.id.desc()).limit(1)
+    id = kind.table.c.id
+    # In SQLite a value may have any type: what is no text comes behind all text, and is no id.
+    query = select(kind.table).where(id < "\U0010ffff").order_by(id.desc()).limit(1)
     if name is not None:
         query = query.where(kind.table.c.name == storable_row_text(name))
     elif kind is RUN_KIND:
@@ -156,7 +159,8 @@ def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None,
         what, hint = "what is here was imported, and is never the latest", f"name it by its id: {guest['id']}"
         raise StoreError(Fault(what, hint, where=where))
     if row is None:
-        names = connection.execute(select(kind.table.c.name).distinct()).scalars().all()
+        told = connection.execute(select(kind.table.c.name).distinct()).scalars()
+        names = [one for one in told if isinstance(one, str)]
         what = f"no {kind.word} is here" if name is None else f"no {kind.word} of {name!r} is here"
         raise StoreError(Fault(what, suggest_close_word_in_error(name or "", names) or kind.hint, where=where))
     return row

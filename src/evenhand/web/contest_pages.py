@@ -13,7 +13,8 @@ from fastapi.sse import ServerSentEvent
 from evenhand.report.contest.contest_page import CONTEST_PACKAGE, build_contest_report_page, mask_reported_contest
 from evenhand.web.pages import WorkbenchRoute, render_page
 from evenhand.web.viewers import Viewer
-from evenhand.workflows.contests import list_contests, load_contest
+from evenhand.workflows.contest_listing import list_contests
+from evenhand.workflows.contests import load_contest
 from evenhand.workflows.live_contest import view_live_contest
 
 router = APIRouter(route_class=WorkbenchRoute)

@@ -39,6 +39,7 @@ from evenhand.contest.play import (
     UnreadableError,
     advance_contest_phases,
 )
+from evenhand.contest.received import set_changed_submissions_aside
 from evenhand.contest.record import encode_contest_dimensions
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
@@ -154,7 +155,8 @@ async def run_contest(
         connections.hide_in_record(mask_personal_data)
     row, rehearsal = _find_contest_for_user(store, contest, how, resume=resume)
     begun = [] if row is None else open_contest_log_for_user(store, row["id"])
-    contest = _set_changed_user_submissions_aside(begun, contest)
+    kept, changed = set_changed_submissions_aside(rebuild_contest_state(begun).entries, contest.submissions)
+    contest = replace(contest, submissions=kept, set_aside=[*contest.set_aside, *changed])
     if row is not None and row["state"] == "finished":
         return ContestResult(id=row["id"], record=_load_finished_contest_for_user(store, row["id"], begun, contest))
     if row is not None:
@@ -259,18 +261,6 @@ def refuse_clock_jump_for_user(row: Row, longest: timedelta, now: datetime) -> N
         limit = f"{longest.total_seconds() / 86_400:g} days are allowed"
         hint = f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
         raise ContestError(Fault(f"{what} {row['id']}", hint))
-
-
-def _set_changed_user_submissions_aside(begun: Sequence[ContestEvent], contest: Contest) -> Contest:
-    """What judges have seen is not exchanged: what was received first counts, and nobody else waits for it."""
-    entries = rebuild_contest_state(begun).entries
-    changed = [one for one in contest.submissions if one.id in entries and entries[one.id].submission != one]
-    fault = Fault("has changed since it was received; what was received counts", "hand in another one as a revision")
-    aside = [
-        SubmissionSetAside(file=one.id, author=entries[one.id].submission.author, faults=(fault,)) for one in changed
-    ]
-    kept = [one for one in contest.submissions if one not in changed]
-    return replace(contest, submissions=kept, set_aside=[*contest.set_aside, *aside])
 
 
 def _load_finished_contest_for_user(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:

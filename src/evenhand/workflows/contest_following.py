@@ -20,7 +20,7 @@ from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
 from evenhand.store.contest_queues import ContestPosition, StoredContestNews
-from evenhand.store.contest_store import hash_stored_contest_event, is_contest_sealed, list_sealed_row_parts
+from evenhand.store.contest_seals import hash_stored_contest_event, is_contest_sealed, list_sealed_row_parts
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import verify_contest_log_for_user

@@ -19,6 +19,7 @@ from evenhand.contest.machine import apply_contest_event, refuse_challenge_witho
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Challenge, Submission, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault, StoreError
+from evenhand.evals.json_lines import explain_unstorable_sample_text
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
 from evenhand.store.contest_queues import ContestArrivals, StoredContestNews
@@ -60,10 +61,10 @@ class SubmitWorkflowArrival:
 
         Where revisions are asked for, a further submission of an author revises the one before.
         """
-        state = foreseen.state
-        own = state.entries_by_author(normalize_contest_author_name(self.author))
+        state, author = foreseen.state, normalize_contest_author_name(self.author)
+        own = state.entries_by_author(author)
         revises = own[-1].id if own and state.required_task.mode == "quality_first" else None
-        name = self.id or _choose_id_of_received_submission(self.author, own, state)
+        name = self.id or _choose_id_of_received_submission(author, own, state)
         given = Submission(id=name, author=self.author, at=at, text=text, revises=revises)
         if state.phase != "open":
             raise ContestError(Fault(f"the contest takes no submissions any more: it is {state.phase}"))
@@ -266,7 +267,11 @@ def _receive_arrival_into_store(store: StoreLike, arrival: ContestArrival) -> Co
 
 
 def _hide_for_contest(known: FollowContestWorkflow, secrets: ModelSecrets, text: str) -> str:
-    """What others wrote as a contest keeps it: nothing that is to be hidden or masked is received as it came."""
+    """What others wrote as a contest keeps it: nothing that is to be hidden or masked is received as it came, and
+    nothing that cannot be kept.
+    """
+    if why := explain_unstorable_sample_text(text):
+        raise ContestError(Fault(f"it holds {why}"))
     hidden, task = secrets.remove_keys(text), known.state.task
     return mask_personal_data(hidden) if task is not None and task.masked else hidden
 

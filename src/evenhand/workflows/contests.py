@@ -1,5 +1,5 @@
 """What is stored of contests: events and record, what was refused and spent, whether one can be resumed; and their
-housekeeping: listed, loaded and deleted.
+housekeeping: loaded and deleted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from evenhand.contest.events import (
     contest_event_json,
     contest_task_json,
 )
-from evenhand.contest.finish import is_kept_contest_waiting
 from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import RefusedEntry, apply_contest_event, explain_refused_entries, rebuild_contest_state
 from evenhand.contest.play import AppendedContestEvent, ContestEventLog
@@ -32,8 +31,7 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.budget import Spending, sum_reply_spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply
-from evenhand.runs.run_record import read_run_record_moment
-from evenhand.store.contest_store import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
+from evenhand.store.contest_seals import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import name_lock_process
@@ -45,7 +43,6 @@ from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, build_contest_we
 
 __all__ = [
     "NO_CONTESTS",
-    "ContestListing",
     "UserContestSession",
     "VerifiedContest",
     "build_contest_record_for_user",
@@ -54,11 +51,11 @@ __all__ = [
     "digest_user_contest_terms",
     "find_user_contest_to_resume",
     "find_user_rehearsal_to_resume",
-    "list_contests",
     "load_contest",
     "load_contest_record_for_user",
     "merge_refusals_for_user",
     "open_contest_log_for_user",
+    "read_repeated_contest_name",
     "set_aside_json_for_user",
     "verify_contest",
     "verify_contest_log_for_user",
@@ -346,43 +343,6 @@ def _shorten_term_changed_by_user(name: str, value: object) -> str:
         return format_whole_duration(value)
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= LONGEST_TERM else f"{text[: LONGEST_TERM - 1]}…"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContestListing:
-    """One contest in a list of them."""
-
-    id: str
-    task: str
-    state: str
-    winner: str | None
-    started: str | None
-    ended: str | None
-    again: str | None = None  # The name of a deliberate repetition.
-
-
-def list_contests(store: StoreLike, name: str | None = None) -> list[ContestListing]:
-    """All contests, or those of one task, newest first."""
-    with open_user_store(store, empty=NO_CONTESTS) as opened:
-        listed, damaged = [], opened.contests.list_damaged()
-        for row in opened.contests.list_contests(name):
-            # Of what a row says of times nothing is sealed; its id is, and its summary.
-            told: Json = {"id": row["id"], "task": row["name"], "started": read_run_record_moment(row["id"])}
-            if row["id"] in damaged:  # Changed by something else: nothing that it says is repeated.
-                listed.append(ContestListing(**told, state="damaged", winner=None, ended=None))
-                continue
-            running = row["state"] == "running"
-            # A row that says running and that no process works on was killed.
-            state = "killed" if running and not opened.contests.is_contest_held(row) else row["state"]
-            kept = json.loads(row["summary"]) if row["summary"] and not running else {}
-            state = "waiting" if is_kept_contest_waiting(kept) else state
-            if row["key"] is None and kept.get("ahead"):  # Played ahead of the clock: it pays nobody.
-                state = "rehearsal"
-            # Whoever is first before the end has not won, and the end of a sitting is not that of the contest.
-            over = kept if row["state"] == "finished" else {}
-            more: Json = {name: over.get(name) for name in ("winner", "ended")}
-            listed.append(ContestListing(**told, **more, state=state, again=read_repeated_contest_name(row["key"])))
-        return listed
 
 
 def load_contest(store: StoreLike, contest: str) -> Json:

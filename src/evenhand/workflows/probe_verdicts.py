@@ -93,7 +93,10 @@ def _load_evaluations_by_judge(store: Store, probe: Probe, since: str | None) ->
 
 
 def _load_contests_by_judge(store: Store, probe: Probe, since: str | None) -> Iterator[JudgedVerdict]:
+    damaged = store.contests.list_damaged()
     for row in store.contests.list_contests():
+        if row["id"] in damaged:
+            continue
         calls = [
             one for event in store.contests.stream_events(row["id"], calls=True) for one in _load_calls_by_judge(event)
         ]
