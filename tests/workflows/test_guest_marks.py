@@ -37,9 +37,7 @@ ADDRESS = "http://127.0.0.1:8321"
 SHOW_NOTHING = {  # Commands that take a run, and their flags, and why they need no mark.
     "view": "it serves until it is stopped; its pages are walked as routes",
     "runs delete": "it says that the run is gone",
-    "runs watch": "it says that the run is over, and which command shows it",
     "runs export": "its file is no view of the run: whoever imports it marks it",
-    "baseline set": "it repeats the id that it was given",
     "calibrate --maps": "it says what --write writes",
 }
 WORDS = {"LABELS": "labels.jsonl", "NAME": "mine", "CONTROL": ""}

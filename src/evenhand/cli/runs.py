@@ -112,6 +112,7 @@ def watch_run_command(run: str, every: float) -> int:
         return seen
 
     last = asyncio.run(print_run_until_over())
+    _print_origin(last.id)
     if last.state == "finished":
         print_message(f"run {last.id} is finished: evenhand runs show {last.id}")
         return 0
@@ -273,6 +274,16 @@ def set_baseline_command(run: str, name: str) -> None:
     now, before = set_baseline(None, name, run)
     changed = "already" if before == now else f"now; it was {before}" if before else "now"
     print_message(f"baseline {name} is run {now} {changed}")
+    _print_origin(now)
+
+
+def _print_origin(run: str) -> None:
+    """Say of a run that was imported that it was."""
+    from evenhand.report.phrases import IMPORTED_RUN
+    from evenhand.workflows.runs import is_run_imported
+
+    if is_run_imported(None, run):
+        print_message(f"run {run} {IMPORTED_RUN}")
 
 
 @baseline_command.command("list")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, Select, Table, bindparam, delete, func, insert, select
+from sqlalchemy import Connection, Engine, RowMapping, Select, Table, bindparam, delete, func, insert, select
 from sqlalchemy.engine import Compiled
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.pool import PoolProxiedConnection
@@ -134,15 +134,27 @@ def find_row_by_id(connection: Connection, kind: StoredKind, wanted: str, where:
     if wanted and found:
         if len(found) == 1 or found[0]["id"] == wanted:
             return dict(found[0])
-        several = ", ".join(row["id"] for row in found[:5]) + (", …" if len(found) > 5 else "")
+        several = ", ".join(map(_name_row, found[:5])) + (", …" if len(found) > 5 else "")
         raise StoreError(Fault(f"{wanted!r} begins more than one {kind.word}", several, where=where))
     told = connection.execute(select(id).order_by(id.desc()).limit(200)).scalars()
     ids = [one for one in told if isinstance(one, str)]  # SQLite keeps what somebody else wrote there.
     ended = [one for one in ids if one.endswith(f"-{wanted}")]  # As a comparison calls two runs.
     if len(ended) == 1:
         return dict(connection.execute(select(kind.table).where(id == ended[0])).mappings().one())
-    hint = suggest_close_word_in_error(wanted, ids) or (f"the latest is {ids[0]}" if ids else kind.begin)
+    own = _list_own_ids(connection, ids) if kind is RUN_KIND else ids
+    begin = f"name what was imported by its id: {ids[0]}" if ids else kind.begin
+    hint = suggest_close_word_in_error(wanted, own) or (f"the latest is {own[0]}" if own else begin)
     raise StoreError(Fault(f"no {kind.word} {wanted!r}", hint, where=where))
+
+
+def _name_row(row: RowMapping) -> str:
+    return f"{row['id']} (imported)" if row.get("imported") is not None else str(row["id"])
+
+
+def _list_own_ids(connection: Connection, ids: Sequence[str]) -> list[str]:
+    """Those of runs that were made here: whoever made another chose its id."""
+    guests = set(connection.execute(select(RUNS.c.id).where(RUNS.c.imported.is_not(None))).scalars())
+    return [id for id in ids if id not in guests]
 
 
 def _find_latest_row(connection: Connection, kind: StoredKind, name: str | None, where: str) -> Row:

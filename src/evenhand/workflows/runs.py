@@ -160,6 +160,12 @@ def load_run_setup(store: Store, run: str) -> Json:
 
 
 @with_opened_user_store
+def is_run_imported(store: Store, run: str) -> bool:
+    """Whether a run was made elsewhere."""
+    return store.find_run(run)["imported"] is not None
+
+
+@with_opened_user_store
 def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> str:
     """Write a run with all that belongs to it to a file, or to standard output; its id."""
     id: str = store.find_run(run)["id"]
