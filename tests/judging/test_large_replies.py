@@ -18,7 +18,7 @@ from tests.judging.reading.asked import ONE_TO_TEN
 SAMPLE = {"input": "Is water wet?", "outputs": {"only": "Water is wet."}}
 
 
-@pytest.mark.parametrize("text", ["correctness: 7/10\n", "It says so. ", "| correctness | 7 |\n"])
+@pytest.mark.parametrize("text", ["correctness: 7/10\n", "It says so. ", "| correctness | 7 |\n", "“", "„"])
 def test_while_a_large_reply_is_read_others_have_their_turn(text: str) -> None:
     """Its reading takes long; the loop waits for a small part of that. Where others keep the machine busy, a try may
     fail for that reason: one that goes well shows that the reading lets go.

@@ -17,9 +17,8 @@ _MARKED = re.compile(
     rf"(?=[\s.,;!?)|]|\Z|(?<=[^A-Za-z_]\"):|{_GOES_ON})"
     r"|(?<![\w'\\{\[,])(?<!, )'(?=\S)((?:[^\n]|\n(?!\n)){1,2000}?)'"
     rf"(?=[\s.,;!?)|]|\Z|(?<=[^A-Za-z_]'):|{_GOES_ON})"
-    r"|(?:^|(?<=[.:] ))[ \t]{0,3}>([^\n]*(?:\n[ \t]{0,3}>[^\n]*)*)"
     r"|<(quote|quoted|q|cite|blockquote|outputs?|response|submission|excerpt|original|text|"
-    r"material)>(.{1,2000}?)</\11>|\[quote\](.{1,2000}?)\[/quote\]",
+    r"material)>(.{1,2000}?)</\10>|\[quote\](.{1,2000}?)\[/quote\]",
     re.IGNORECASE | re.MULTILINE | re.DOTALL,
 )
 # A cell with more than a number in it: in a table of answers the name stands in another.
@@ -86,17 +85,46 @@ _AFTER = re.compile(
 _FENCE_BEFORE = re.compile(r"(?:```|~~~)[\w+\-]*\s*\Z")
 _CLOSES = re.compile(r"\A[.!?,| ]{0,3}[\"'”’`」]")
 _MINE = re.compile(r"\bmy\b", re.IGNORECASE)
-_TAG_GROUP = 11
+_TAG_GROUP = 10
 
 
-def find_marked_quotation(text: str, at: int) -> tuple[int, int, bool] | None:
-    """The next stretch in quotation marks, in a block quotation or in a tag that says so; whether it is a block."""
-    region = _MARKED.search(text, at)
-    if region is None:
+# Where one may begin. Each is tried on its own: a search through a whole reply lets no other thread have its turn.
+_OPENING = re.compile(r"[“„«‹「『`\"'<]|\[quote\]|(?:^|(?<=[.:] ))[ \t]{0,3}(?P<block>>)", re.IGNORECASE | re.MULTILINE)
+_BLOCK = re.compile(r"[^\n]*+(?:\n[ \t]{0,3}>[^\n]*+)*+")
+_LONGEST_MARKED = 2_000
+_CLOSING = {"“": "”", "„": "“”", "«": "»", "‹": "›", "「": "」", "『": "』"}
+
+
+class MarkedQuotations:
+    """The stretches of a text in quotation marks, in block quotations and in tags that say so, asked for in order."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._closing_at: dict[str, int] = {}
+        self._block_end = 0
+
+    def find_next(self, at: int) -> tuple[int, int, bool] | None:
+        """The next one; whether it is a block."""
+        for opening in _OPENING.finditer(self._text, at):
+            if opening["block"]:
+                if opening.end() > self._block_end:
+                    block = _BLOCK.match(self._text, opening.end())
+                    self._block_end = block.end() if block else opening.end()
+                return opening.end(), self._block_end, True
+            region = _MARKED.match(self._text, opening.start()) if self._may_close(opening) else None
+            if region is not None:
+                inside = (at for at, inside in enumerate(region.groups(), 1) if inside is not None)
+                return *region.span(next(group for group in inside if group != _TAG_GROUP)), False
         return None
-    group = next(at for at, inside in enumerate(region.groups(), 1) if inside is not None and at != _TAG_GROUP)
-    is_block = region.group().lstrip().startswith(">")
-    return *region.span(group), is_block
+
+    def _may_close(self, opening: re.Match[str]) -> bool:
+        """Whether a closing mark stands near enough behind it; each is looked for once."""
+        marks = _CLOSING.get(opening.group(), "")
+        for mark in marks:
+            if self._closing_at.get(mark, 0) <= opening.start():
+                place = self._text.find(mark, opening.end())
+                self._closing_at[mark] = len(self._text) + _LONGEST_MARKED + 1 if place < 0 else place
+        return not marks or min(self._closing_at[mark] for mark in marks) <= opening.end() + _LONGEST_MARKED
 
 
 def find_introduced_quotations(text: str) -> Iterator[int]:

@@ -17,8 +17,8 @@ from evenhand.judging.reading.copied_answers import COPIED, ComparedValue, Plant
 from evenhand.judging.reading.json_answers import cut_values_under_foreign_keys, squeeze_quotation_in_reply
 from evenhand.judging.reading.quotation_signs import (
     QUOTATION_SIGNS,
+    MarkedQuotations,
     find_introduced_quotations,
-    find_marked_quotation,
     find_quoting_cells_in_reply,
     is_answer_only_framed,
     is_quotation_attributed,
@@ -243,9 +243,9 @@ class JudgedMaterial:
     def _find_marked(self, reply: str) -> list[RepeatedStretch]:
         """What is marked as a quotation, with an answer in it; alone, only by marks that mean nothing else."""
         found: list[RepeatedStretch] = []
-        at = 0
+        at, marked = 0, MarkedQuotations(reply)
         for _ in range(MOST_REGIONS):
-            region = find_marked_quotation(reply, at)
+            region = marked.find_next(at)
             if region is None:
                 break
             start, end, is_block = region
