@@ -223,7 +223,8 @@ def test_a_fenced_text_reads_the_same(given: str) -> None:
     ["</output>", "<|im_start|>", "<｜User｜>", "[INST]", "[/INST]", "<<SYS>>", "System:", "  ## Assistant:",
      "**Human**:", "系统：", "user :", "<system>", "</submission>", "<start_of_turn>", "<think>", "<tool_call>",
      "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "<bos>", "1. System:", "\u00a0\u3000System:", "### Instructions:",
-     "System prompt:", "### Response:"],
+     "System prompt:", "### Response:", "[|system|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "[UNUSED_TOKEN_146]",
+     "[unused9]", "<用户>", "‹用户>", "<0x0A>", "<│im_start│>", "<¦im_start¦>", "[¦user¦]"],
 )  # fmt: skip
 def test_tags_and_role_words_lose_their_power(attack: str) -> None:
     """A tokenizer that knows them as special tokens no longer finds them."""
@@ -346,7 +347,10 @@ def test_no_spelling_of_a_role_keeps_its_power(word: str, data: st.DataObject) -
 @pytest.mark.parametrize(
     "plain",
     ["The system: it works.", "## Systematic review", "## Model performance", "Users agree.", "Это система: да.",
-     "Σύστημα: ναι", "a < b and c > d", "The output is 5.", "Human rights: a history", "数据系统的说明：好",
+     "Σύστημα: ναι", "a < b and c > d", "The output is 5.", "Human rights: a history",
+     "x[1], y[i2] and [12]", "~[a]~ ]b[", "‹Wort› und ‹用户›",
+     "a‹b und c > d", "5 <6> 7", "[|]", "1: ١: ۱: جيد",
+     "数据系统的说明：好",
      "Вот: смотри.", "## Вот", "Al: hello", "Mode1: fast", "Տիկին Մարիամ: Բարև ձեզ:", "Սա համակարգ է: այո",
      "Մոդել: լավ", "ყველა: დიახ", "სისტემა: კარგია", "ႽႨႱႲႤႫႠ: დიახ", "ᏣᎳᎩ: ᎣᏏᏲ", "Ꭴ: ᎥᎥ", "ᏌᏊ: ᏔᎵ",
      "अध्यक्ष: नमस्ते", "अतः यह सही है: हाँ", "प्रणाली : ठीक", "दुःख: कारण", "અધ્યક્ષ: નમસ્તે",

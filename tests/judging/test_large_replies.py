@@ -18,7 +18,7 @@ from tests.judging.reading.asked import ONE_TO_TEN
 SAMPLE = {"input": "Is water wet?", "outputs": {"only": "Water is wet."}}
 
 
-@pytest.mark.parametrize("text", ["correctness: 7/10\n", "It says so. ", "| correctness | 7 |\n"])
+@pytest.mark.parametrize("text", ["correctness: 7/10\n", "It says so. ", "| correctness | 7 |\n", "“", "„"])
 def test_while_a_large_reply_is_read_others_have_their_turn(text: str) -> None:
     """Its reading takes long; the loop waits for a small part of that. Where others keep the machine busy, a try may
     fail for that reason: one that goes well shows that the reading lets go.
@@ -28,7 +28,16 @@ def test_while_a_large_reply_is_read_others_have_their_turn(text: str) -> None:
     assert any(longest < whole / 4 for longest, whole in tries)
 
 
-async def _measure_wait(reply: str) -> tuple[float, float]:
+@pytest.mark.parametrize("text", ["\u200b", "System: "])
+def test_while_a_large_output_is_looked_at_others_have_their_turn(text: str) -> None:
+    """So it is however short the reply."""
+    output = text * (200_000 // len(text))
+    tries = (asyncio.run(_measure_wait("Weak.\ncorrectness: 3", output)) for _ in range(8))
+
+    assert any(longest < whole / 3 for longest, whole in tries)
+
+
+async def _measure_wait(reply: str, output: str = "Water is wet.") -> tuple[float, float]:
     """The longest wait of a task that wants its turn, and what judging took in all: in time of this process alone."""
     await judge("judge-skill", SAMPLE, judges=[lambda _: reply[:5000]])  # What is loaded once is loaded.
     over, longest = False, 0.0
@@ -41,8 +50,9 @@ async def _measure_wait(reply: str) -> tuple[float, float]:
             longest = max(longest, time.process_time() - began)
 
     watching = asyncio.create_task(want_turns())
+    await asyncio.sleep(0)  # It begins.
     began = time.process_time()
-    await judge("judge-skill", SAMPLE, judges=[lambda _: reply])
+    await judge("judge-skill", {"input": "Is water wet?", "output": output}, judges=[lambda _: reply])
     whole = time.process_time() - began
     over = True
     await watching

@@ -154,9 +154,14 @@ def test_a_guest_is_never_the_latest() -> None:
     with pytest.raises(StoreError, match=f"never the latest .name it by its id: {GUEST}"):
         load_run_head(None, "latest")
 
+    with pytest.raises(StoreError, match=f"no run 'nope' .name what was imported by its id: {GUEST}"):
+        load_run_head(None, "nope")
+
     ours = run_sync(desk())
 
     assert load_run_head(None, "latest")["run"]["id"] == ours.id
+    with pytest.raises(StoreError, match=f"no run 'nope' .the latest is {ours.id}"):
+        load_run_head(None, "nope")
     assert load_run_head(None, "latest:desk")["run"]["id"] == ours.id
     assert set_baseline(None, "main", "latest:desk")[0] == ours.id
     assert load_run_head(None, GUEST)["run"]["id"] == GUEST

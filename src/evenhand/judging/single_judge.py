@@ -135,6 +135,13 @@ LONGEST_REPLY = 200_000  # Characters that are read at all: some 50,000 tokens, 
 _READER = ThreadPoolExecutor(1, thread_name_prefix="evenhand-reader")
 
 
+async def run_text_work(length: int, work: Callable[..., T], *given: Any) -> T:
+    """What a function makes of texts of that length in all; of long ones in the thread that reads long replies."""
+    if length <= QUICK_REPLY:
+        return work(*given)
+    return await asyncio.get_running_loop().run_in_executor(_READER, work, *given)
+
+
 @dataclass(slots=True)
 class DialogueDriver:
     """Runs the dialogues of one judge and keeps every call; after its deadline nothing more is waited for."""
@@ -145,11 +152,14 @@ class DialogueDriver:
     calls: list[JudgeCall] = field(default_factory=list)
     _until: float | None = None
 
-    async def run(self, dialogue: Dialogue[R]) -> R:
-        """The result of a dialogue. A request that fails is answered with why, so that the dialogue decides."""
+    async def run(self, dialogue: Dialogue[R], length: int = 0) -> R:
+        """The result of a dialogue. A request that fails is answered with why, so that the dialogue decides.
+
+        `length` is that of the texts which its first request is made of, where they may be long.
+        """
         if self.deadline is not None and self._until is None:
             self._until = asyncio.get_running_loop().time() + self.deadline
-        requests = next(dialogue)
+        requests = await run_text_work(length, next, dialogue)
         while True:
             if len(requests) == 1:  # One alone needs nobody who waits for several.
                 replies = [await self._ask(requests[0])]
@@ -255,7 +265,7 @@ async def ask_judge_opinion(
     ask: Callable[[Rubric, Sample, str, JudgeSetup], Dialogue[OutputReview]] = partial(
         ask_judge_pointwise, each=how.each
     )
-    listed = None
+    listed, length = None, _measure_shown_texts(sample, outputs)
     if how.logprobs:
         ask = partial(ask_judge_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
     elif how.samples > 1:
@@ -265,14 +275,14 @@ async def ask_judge_opinion(
     elif judges_by_odds(manner.judge, how):
         ask = ask_judge_by_odds
     elif is_judge_asked_listwise(rubric, manner.judge, how):
-        listed = await driver.run(ask_judge_listwise(rubric, sample, outputs, manner))
+        listed = await driver.run(ask_judge_listwise(rubric, sample, outputs, manner), length)
     told: Sequence[OutputReview]
     if listed is not None:
         told = listed.reviews
     elif len(outputs) == 1:
-        told = [await driver.run(ask(rubric, sample, outputs[0], manner))]
+        told = [await driver.run(ask(rubric, sample, outputs[0], manner), length)]
     else:
-        told = await await_judges_in_order([driver.run(ask(rubric, sample, output, manner)) for output in outputs])
+        told = await await_judges_in_order([driver.run(ask(rubric, sample, one, manner), length) for one in outputs])
     if sample.traces:
         told = [_note_trace_hidden_from_judge(rubric, sample, one, manner) for one in told]
     if sample.findings:
@@ -281,6 +291,12 @@ async def ask_judge_opinion(
     if listed is None:
         return opinion
     return replace(opinion, order=listed.order, ranking=listed.ranking, abstained=listed.abstained)
+
+
+def _measure_shown_texts(sample: Sample, outputs: Sequence[str]) -> int:
+    """How many characters a judge is shown of a sample, its trace aside."""
+    texts = [sample.input, sample.reference, sample.context, *(sample.outputs[output] for output in outputs)]
+    return sum(len(text) for text in texts if text)
 
 
 def is_judge_asked_listwise(rubric: Rubric, judge: str, how: JudgeOptions) -> bool:

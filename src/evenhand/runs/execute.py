@@ -29,7 +29,7 @@ from evenhand.evals.variants.variant import VariantOutputMaker
 from evenhand.files.parsing import encode_plain_json
 from evenhand.guards.output_guards import list_guard_findings
 from evenhand.judging.judge import ask_judges_for_reviews, ask_pairwise_judge_dialogues
-from evenhand.judging.single_judge import await_judges_in_order
+from evenhand.judging.single_judge import await_judges_in_order, run_text_work
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import VariantOutput
 from evenhand.models.hidden_keys import ModelSecrets
@@ -313,7 +313,7 @@ class RunWorker:
             return result
         made = self._hide_keys_in_output(made) if any(self.secrets.keys) else made
         result.made = made
-        result.findings = list_guard_findings(made.text, eval.guards) if eval.guards else ()
+        result.findings = await run_text_work(len(made.text), list_guard_findings, made.text, eval.guards)
         assertions = eval.assertions_for(sample)
         if not assertions:
             return result

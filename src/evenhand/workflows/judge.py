@@ -19,7 +19,7 @@ from evenhand.judging.judge import (
 from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import JudgedSample, Preferences
 from evenhand.judging.second_judgments import cut_flagged_sentences_for_judge, flag_judged_score_jumps
-from evenhand.judging.single_judge import JudgeOptions
+from evenhand.judging.single_judge import JudgeOptions, run_text_work
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import OutputTrace, Sample
 from evenhand.models.connections import Connections
@@ -49,7 +49,7 @@ async def judge(
 
     `connections` shares one session, budget and record between calls; without it the call opens and closes its own.
     """
-    chosen, read = load_user_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
+    chosen, read = load_user_rubric(rubric), await flag_long_outputs_aside(resolve_user_sample(sample))
     async with _open_judge_connections_for_user(connections) as open_:
         models, price = open_user_judges(judges, open_), price_requested_replies(open_)
         refuse_judge_maps_of_other_rubrics(chosen, models, how)
@@ -83,9 +83,14 @@ async def prefer(
     connections: Connections | None = None,
 ) -> Preferences:
     """Ask judges which of the outputs they prefer: every pair, in both orders."""
-    chosen, read = load_user_rubric(rubric), flag_outputs_by_guards(resolve_user_sample(sample))
+    chosen, read = load_user_rubric(rubric), await flag_long_outputs_aside(resolve_user_sample(sample))
     async with _open_judge_connections_for_user(connections) as open_:
         return await ask_judges_for_preferences(chosen, read, open_user_judges(judges, open_), how)
+
+
+async def flag_long_outputs_aside(sample: Sample) -> Sample:
+    """The sample with what guards find in its outputs, without holding up others while they are looked at."""
+    return await run_text_work(sum(map(len, sample.outputs.values())), flag_outputs_by_guards, sample)
 
 
 def resolve_user_sample(sample: SampleLike) -> Sample:

@@ -21,7 +21,7 @@ from evenhand.guards.output_guards import flag_outputs_by_guards
 from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_rubric
 from evenhand.judging.judge import ask_judges_for_reviews
 from evenhand.judging.open_judge import find_judge_by_name
-from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
+from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup, run_text_work
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
 from evenhand.models.connections import Connections
@@ -195,7 +195,8 @@ async def _score_examples_by_drafted_rubric(
     models = [find_judge_by_name(connections, one) for one in judges]
     found = []
     for one in examples:
-        sample = flag_outputs_by_guards(Sample(id=one.id, input=one.input, outputs={"output": one.output}))
+        sample = Sample(id=one.id, input=one.input, outputs={"output": one.output})
+        sample = await run_text_work(len(one.output), flag_outputs_by_guards, sample)
         judged = await ask_judges_for_reviews(rubric, sample, models, DEFAULT_HOW)
         card = judged.scores.scorecards[0]
         score = None if card.exact is None else float(card.exact)

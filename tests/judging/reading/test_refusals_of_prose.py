@@ -10,6 +10,8 @@ TAKEN_BACK = [
     "9. Correction: 5.", "9, no, 5.", "9. Wait, actually five.", "9/10 minus 4.", "9/10, less 4 for the ending.",
     "3 points below 9/10.", "9 (not sure)", "9, though I am unsure", "9 at best", "hardly 9/10.", "9/10 is too high.",
     "9/10 would be too generous.", "a 9/10 it is not.", "I almost gave 9/10", "9 of the 12 paragraphs are unclear.",
+    "1. It is too long. 2. It is dull.", "1) too long; 2) dull",
+    "My confidence in this is 9/10. So I give it a low mark.",
     "9 errors found.", "9 out of 10 sentences are unclear.", "9/10 of the text is unclear.", "ten readers got lost",
     "one gets lost", "9 a.m. is not explained.", "9 lines too long", "the reference got 9/10, this one less.",
     "it was 9/10 in the last version, and it has gotten worse.",

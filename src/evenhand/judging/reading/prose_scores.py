@@ -72,13 +72,14 @@ _SHARED_OUT = re.compile(
     r"|\s?\([^()\n]{1,30}\)\s?(?:,|;|and)\s{0,2}[0-9][0-9./]*\s?\(",
     re.IGNORECASE,
 )
+_LIST_IN_LINE = re.compile(r"1([.)]) [^\n]{0,300}?[.;,] 2\1 [^\W\d]")  # 1. It is too long. 2. It is dull.
 _UNREAL = re.compile(
     r"\b(?:not|cannot|never|than|instead of|short of|would have|could|might|prevent\w*|needs?|needed|requires?|"
     r"required|where|whether|either|from (?:achieving|getting|receiving|earning|scoring|reaching)|scale|range|"
     r"claim(?:s|ed)?|mention(?:s|ed)?|report(?:s|ed)?|state[sd]|cite[sd]?|describe[sd]?|includ(?:es?|ing)|to score|"
     r"to (?:achieve|get|earn|receive|reach|merit|deserve|warrant|be))\b|n't\b|"
     r"\b(?:hardly|barely|scarcely|almost|nearly|nowhere|used to be|it was|the reference (?:got|gets|has|scored))\b|"
-    r"\b(?:with|while|from|where)\s(?:an? )?\Z|不|没",
+    r"\bconfidence\b|\b(?:with|while|from|where)\s(?:an? )?\Z|不|没",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(r"\b(?:if|unless|had it|were it)\b|如果", re.IGNORECASE)
@@ -201,7 +202,8 @@ def _read_reply_score_before_breakdown(text: str, scale: Scale, least: MentionWe
 def find_reply_score_statements(text: str, scale: Scale, names: Mapping[str, str]) -> list[WeighedMention]:
     """Everything in the text that is said to be a score, in order."""
     all_mentions = sorted(find_score_mentions_in_reply(text, scale), key=lambda mention: mention.start)
-    found = [one for mention in all_mentions if (one := weigh_reply_score_mention(text, mention, names))]
+    said = [mention for mention in all_mentions if not _LIST_IN_LINE.match(text, mention.start)]
+    found = [one for mention in said if (one := weigh_reply_score_mention(text, mention, names))]
     found = [one for one in found if not one.mention.spelt or _counts_as_reply_score_word(text, one)]
     last = _find_last_line_reply_score(text, all_mentions)
     return [*found, WeighedMention(last, MentionWeight.FINAL)] if last and found else found
@@ -374,11 +376,8 @@ def _find_trailing_reply_score(text: str, found: Sequence[ScoreMention]) -> Scor
 
 def read_reply_band_score(band: object, score: object, scale: Scale) -> CriterionScore:
     """A band and a number as the scale reads them, with the band written in any case."""
-    spelt = re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE)
-    id = next(
-        (one.id for one in scale.bands if normalize_reply_answer_name(one.id) == normalize_reply_answer_name(spelt)),
-        band,
-    )
+    spelt = normalize_reply_answer_name(re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE))
+    id = next((one.id for one in scale.bands if normalize_reply_answer_name(one.id) == spelt), band)
     if isinstance(score, str):
         bandless = Scale(min=scale.min, max=scale.max, integers=scale.integers)
         read = read_prose_reply_score(strip_reply_markup(score), bandless, {})
