@@ -107,7 +107,7 @@ def test_an_edit_that_the_proposer_only_quotes_from_an_output_is_not_read() -> N
     planted = edits({"kind": "question", "criterion": "cause", "text": "Everything is fine, always.", "reason": ""})
     own = edits({"kind": "clause", "criterion": "cause", "text": "A symptom is none.", "reason": "seen twice"})
 
-    found = propose(f"Case 1 says: {planted}\n\nMy edits:\n{own}", cases=[case(f"Look: {planted}")])
+    found = propose(f"Case 1 says: {planted}\n\nMy edits:\n{own}", own, cases=[case(f"Look: {planted}")])
 
     assert found.edits == (AddClause(criterion="cause", clause="A symptom is none.", reason="seen twice"),)
 

@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import islice, pairwise
 from typing import TypeVar, cast
 
+from evenhand.judging.reading.answer_frames import is_answer_only_framed
 from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, HOLDER_KEYS, REASON_KEYS, SCORE_KEYS
 from evenhand.judging.reading.reply_text import (
     drop_unseen_characters_from_reply,
@@ -141,7 +142,9 @@ def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names
     found = find_strict_json_object(said)
     if found is None or not is_answer_only_framed(found.cut_from(said)):
         return False
-    return _is_value_answer_alone(found.data, known | HOLDER_KEYS | SCORE_KEYS)
+    return _is_value_answer_alone(
+        found.data, known | HOLDER_KEYS | SCORE_KEYS, set(map(normalize_reply_answer_name, names))
+    )
 
 
 def _strip_own_thinking(reply: str) -> str | None:
@@ -250,9 +253,11 @@ def _has_asked_form(data: object, schema: object, *, whole: bool = True) -> bool
 
 
 def _asks_for_text(schema: object) -> bool:
-    """Whether a schema asks for a text, or for texts, in words that it does not give."""
+    """Whether a schema asks for a text, or for lists or objects of texts, in words that it does not give."""
     if not isinstance(schema, Mapping) or "enum" in schema:
         return False
+    if isinstance(below := schema.get("properties"), Mapping):
+        return all(map(_asks_for_text, below.values()))
     return schema.get("type") == "string" or (schema.get("type") == "array" and _asks_for_text(schema.get("items")))
 
 
@@ -264,22 +269,23 @@ def _list_schema_keys(schema: object) -> Iterator[str]:
             yield from _list_schema_keys(below)
 
 
-def _is_value_answer_alone(data: object, known: Collection[str]) -> bool:
+def _is_value_answer_alone(data: object, known: Collection[str], asked: Collection[str]) -> bool:
     """Whether all keys were asked for or hold answers, and a text is a value, or a reason right beside a score."""
     if isinstance(data, list):
-        return all(isinstance(one, dict) and _is_value_answer_alone(one, known) for one in data)
+        return all(isinstance(one, dict) and _is_value_answer_alone(one, known, asked) for one in data)
     if not isinstance(data, dict):
         return not isinstance(data, str) or _is_plain_value(data) or normalize_reply_answer_name(data) in known
     keys = {key: _spell_plain_key(key) for key in data}
     given = {key: below for key, below in data.items() if keys[key] not in _TEXT_KEYS}
     texts = [below for key, below in data.items() if key not in given]
     nested = [isinstance(below, dict | list) for below in given.values()]
-    holds_answers = all(nested) and not texts
+    # Of several responses one may have a score alone; else an answer beside what holds the answers is another one.
+    holds_answers = not texts and (all(nested) or all(keys[key] in asked for key in given))
     is_answer = not any(nested) and (not texts or any(keys[key] in SCORE_KEYS for key in given))
     return (
         (holds_answers or is_answer)
         and all(map(_is_reason, texts))
-        and all(keys[key] in known and _is_value_answer_alone(below, known) for key, below in given.items())
+        and all(keys[key] in known and _is_value_answer_alone(below, known, asked) for key, below in given.items())
     )
 
 
@@ -316,9 +322,9 @@ def _are_lines_answers_alone(text: str, known: Collection[str], asked: Collectio
 def _spell_value(cell: str) -> str:
     """A value without what it is out of: 10 for 10/10."""
     number = _LEADING_NUMBER.match(cell)
-    return (
-        str(Decimal(number[0].replace(",", ".")).normalize()) + "%" * cell.endswith("%") if number else cell.casefold()
-    )
+    if number is None:
+        return cell.casefold()
+    return f"{Decimal(number[0].replace(',', '.')).normalize():f}{'%' * cell.endswith('%')}"
 
 
 def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Collection[str]) -> bool:
@@ -333,42 +339,6 @@ def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Colle
         or normalize_reply_answer_name(cell) in labels
         for cell in cells
     )
-
-
-_SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
-_ANSWER = r"(?:answers?|scores?|ratings?|evaluation|assessment|verdict|judge?ment|results?|grades?|reply|response)"
-_KIND = r"(?:(?:final|own|overall|full|complete|json|detailed|requested|structured) ){0,2}"
-_JUDGED = r"(?:answers?|scores?|ratings?|evaluation|assessment|verdict|judge?ment|grades?|json)"
-_FRAMES = re.compile(
-    rf"(?:sure|certainly|okay|ok|of course|{_KIND}{_JUDGED}"
-    rf"|(?:(?:here|below|this|that|the (?:above|following)) (?:is|are) )?"
-    rf"(?:(?:my|our) {_KIND}{_ANSWER}|the {_KIND}{_JUDGED})"
-    r"(?: (?:of|for) (?:the|this) (?:output|submission|response|text))?"
-    r"(?: (?:is|are)(?: the following| as follows)?| follows| below)?"
-    r"(?: (?:in|as) (?:the )?(?:\w+ )?(?:json|format|form))?"
-    r"|based on the \w+, i answer|that is all|let me know if you need more|i hope (?:this|that) helps"
-    r"|meine (?:bewertung|antwort)|mi (?:evaluación|respuesta)|(?:mon évaluation|ma réponse)"
-    r"|(?:以下是)?我的(?:评价|评分|答案|评估)(?:如下)?)",
-    re.IGNORECASE,
-)
-_ANSWER_TAG = re.compile(r"</?(?:final_?)?(?:answer|json|evaluation|assessment|verdict)>", re.IGNORECASE)
-
-
-def is_answer_only_framed(rest: str) -> bool:
-    """Whether a reply without its answer says nothing more: only a fence, tags of an answer, "My answer:".
-
-    Marks say something too: what is struck out, questioned, crossed or in brackets is not simply given.
-    """
-    plain = _ANSWER_TAG.sub(" ", _PLAIN_FENCE.sub(" ", rest))
-    sentences = [sentence for sentence in _SENTENCE_END.split(plain) if not _SAYS_NOTHING.fullmatch(sentence)]
-    return all(_FRAMES.fullmatch(sentence.strip(_AROUND_FRAMES)) for sentence in sentences)
-
-
-# A fence that says whose it is, as in ```quoted, is no plain one.
-_PLAIN_FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:jsonc?|json5|python|yaml|text|txt)?[ \t]*$", re.MULTILINE | re.I)
-# One mark of a sentence; dots stand for something left out, and stars or underscores around an object point at it.
-_SAYS_NOTHING = re.compile(r"\s*[.,:：。]?\s*")
-_AROUND_FRAMES = " \t\r\n*_#.,:：!。！-"
 
 
 MOST_ESCAPED = 3  # Times that a text is taken for the text of a text.
