@@ -318,11 +318,10 @@ def _read_judge_reply(
 
 def find_own_reply_text(question: JudgeQuestion[T], reply: str) -> str | None:
     """What of a reply is the judge's own answer; None where its author may have planted an answer that it repeats."""
-    text = escape_tags_in_json_strings(reply)
-    asked_for = find_object_asked_for(text, question.request.schema)
+    text, request = escape_tags_in_json_strings(reply), question.request
+    asked_for = find_object_asked_for(text, request.schema, _list_shown_names(request))
     if asked_for is not None or not question.pieces:
         return asked_for or text
-    request = question.request
     if is_reply_answer_alone(text, request.schema, (*request.ids, *request.labels)):
         return text
 
@@ -345,7 +344,7 @@ def _build_reply_repair_prompt(request: Request, reading: JudgeReplyReading[T], 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
     """
     listed = []
-    written = {one.id: one.shown_as for _, one in request.about.asked if one.shown_as} if request.about else {}
+    written = _list_shown_names(request)
     for id, fault in list(reading.faults.items())[:MOST_FAULTS]:
         # The item as the judge knows it: "A/red_flags.rude" is "A: rude".
         label, slash, name = id.rpartition("/")
@@ -359,6 +358,11 @@ def _build_reply_repair_prompt(request: Request, reading: JudgeReplyReading[T], 
     if "" in reading.faults:
         settings = replace(settings, max_tokens=2 * settings.max_tokens)
     return replace(request, messages=messages, settings=settings)
+
+
+def _list_shown_names(request: Request) -> dict[str, str]:
+    """What the form calls a criterion, by its id, where these differ."""
+    return {one.id: one.shown_as for _, one in request.about.asked if one.shown_as} if request.about else {}
 
 
 def _merge_repaired_reply_reading(first: JudgeReplyReading[T], second: JudgeReplyReading[T]) -> JudgeReplyReading[T]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice, pairwise
+from types import MappingProxyType
 from typing import TypeVar, cast
 
 from evenhand.judging.reading.answer_frames import is_answer_only_framed
@@ -64,17 +65,31 @@ _ENDS_TEXT = re.compile(r"[\"'“”‘’]\s{0,9}(?:[:：}]|//|\#|/\*|[\]),](?=
 _MAY_ANSWER = re.compile(r"[:：=|/{\[★⭐分]|\bout of\b|\bis better\b", re.IGNORECASE)
 
 
-def find_object_asked_for(reply: str, schema: Mapping[str, object] | None) -> str | None:
+def find_object_asked_for(
+    reply: str, schema: Mapping[str, object] | None, other_names: Mapping[str, str] = MappingProxyType({})
+) -> str | None:
     """The object that was asked for, where a reply is that and nothing else: whose should it be?
 
     It has the keys that were asked for and no others; notes, reasons and quotations may be left out. One fence,
-    thinking before it and words that only announce an answer are nothing beside it.
+    thinking before it and words that only announce an answer are nothing beside it. What goes by another name in the
+    form may have its own.
     """
     said = _strip_own_thinking(reply)
     found = find_strict_json_object(said) if said is not None else None
     if said is None or found is None or not is_answer_only_framed(found.cut_from(said)):
         return None
-    return said[found.start : found.end] if _has_asked_form(found.data, schema, whole=False) else None
+    data = _rename_keys(found.data, other_names) if other_names else found.data
+    return said[found.start : found.end] if _has_asked_form(data, schema, whole=False) else None
+
+
+def _rename_keys(data: object, names: Mapping[str, str]) -> object:
+    """The data under the names of the form; a key stays as it is where both names stand."""
+    if isinstance(data, list):
+        return [_rename_keys(one, names) for one in data]
+    if not isinstance(data, dict):
+        return data
+    both = {key for key in data if names.get(key) in data}
+    return {key if key in both else names.get(key, key): _rename_keys(below, names) for key, below in data.items()}
 
 
 @dataclass(frozen=True, slots=True)
