@@ -20,6 +20,7 @@ from evenhand.judging.reading.answer_alone import (
     is_reply_answer_alone,
     may_repeat_planted_answers,
 )
+from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal
 from evenhand.judging.reading.score_mentions import list_answer_values
 from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
@@ -302,7 +303,7 @@ def _read_judge_reply(
         return JudgeReplyReading(unread=explain_silent_judge(reply))
     text = find_own_reply_text(question, reply.text)
     reading = question.read(reply.text if text is None else text)
-    if not reading.items:
+    if not reading.items and (text is not None or reply.stop == "refusal"):
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
             return JudgeReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
@@ -325,9 +326,14 @@ def find_own_reply_text(question: JudgeQuestion[T], reply: str) -> str | None:
     if is_reply_answer_alone(text, request.schema, (*request.ids, *request.labels)):
         return text
 
-    def read_answers(part: str) -> tuple[set[str], Mapping[str, Missing], Missing | None]:
+    # A heading of the judge's own may stand above a value that the text gives without one.
+    asked = dict.fromkeys((one.id, one.scale) for _, one in request.about.asked) if request.about else {}
+
+    def read_answers(part: str) -> tuple[object, ...]:
         reading = question.read(part)
-        return set(list_answer_values(reading.items)), reading.faults, reading.unread
+        scores = tuple(read_reply_score(part, scale, id) for id, scale in asked) if len(asked) > 1 else ()
+        refused = find_judge_refusal(part) is not None
+        return set(list_answer_values(reading.items)), reading.faults, reading.unread, scores, refused
 
     pieces = [piece for _, _, piece in question.pieces]
     return None if may_repeat_planted_answers(text, request.schema, pieces, request.labels, read_answers) else text

@@ -23,7 +23,7 @@ _NUMBER = re.compile(rf"{_DIGITS}|\b(?:{'|'.join(NUMBER_WORDS)})\b|[{''.join(_CH
 _OF = re.compile(
     rf"\s{{0,3}}(?:/\s{{0,3}}({_ONE})(?:\s?分)?(?![0-9/]|\.[0-9])"
     rf"|\s[(]?out\s+of\s+(?:a\s+)?(?:(?:possible|maximum|total|max)\s+)?(?:of\s+)?({_ONE})\)?"
-    rf"|[(]out\s+of\s+({_ONE})\)|\sof\s({_DIGITS})(?=[\s.,;)]*(?:\Z|[.,;)\n]))"
+    rf"|[(]out\s+of\s+({_ONE})\)|(?:\s(?:stars?|points?))?\sof\s({_ONE})(?=[\s.,;)]*(?:\Z|[.,;)\n]))"
     rf"|分?\s?[(,]?\s?(?:满分|总分)\s?(?:为|是|:)?\s?({_DIGITS})\s?分?\)?)",
     re.IGNORECASE,
 )
