@@ -307,7 +307,7 @@ def _read_judge_reply(
         refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
         if refused:
             return JudgeReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
-    if text is None:
+    if text is None and (reading.items or not reading.faults):
         ids = (*reading.items, *reading.faults) or question.request.ids
         reading = JudgeReplyReading(faults=dict.fromkeys(ids, MAY_BE_PLANTED))
     if reply.stop == "length" and (reading.faults or reading.data is None):
