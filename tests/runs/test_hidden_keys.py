@@ -21,6 +21,7 @@ from evenhand.errors import OutputError
 from evenhand.evals.json_lines import parse_sample_json
 from evenhand.evals.output_data import read_variant_output_facts
 from evenhand.evals.variants.variant import CommandVariant
+from evenhand.files.python_functions import build_program_environment
 from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_api_keys_to_hide
 from evenhand.testing import FakeServer
 from evenhand.workflows.report import open_report
@@ -360,6 +361,14 @@ def test_a_program_gets_no_key_that_is_not_named() -> None:
     assert "PATH" in seen
     assert not [name for name, value in seen.items() if KEY in value or value in OTHERS.values()]
     assert json.loads(named.text).keys() == {*seen, "BOT_TOKEN"}  # type: ignore[union-attr]
+
+
+def test_a_program_gets_the_variables_of_the_locale_and_none_that_is_called_alike() -> None:
+    """`LC_` alone does not make a name one of the language."""
+    environ = {"LC_ALL": "C.UTF-8", "LC_TIME": "de_DE.UTF-8", "LC_PAPER": "C"}
+    others = {"LC_TOKEN": "lc-0123456789", "LC_PASSWORD": "secret", "LC_ALLOW": "x", "lc_token": "lc-0123456789"}
+
+    assert build_program_environment({**environ, **others}).keys() == {"PATH", *environ}
 
 
 def tell(word: str) -> str:
