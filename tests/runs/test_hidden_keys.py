@@ -265,6 +265,8 @@ def test_a_password_that_its_address_does_not_escape_is_hidden_all_the_same(sign
     ("secret", "address"),
     [
         *((f"ab{sign}cd99xy", f"postgresql://u:ab{sign}cd99xy@127.0.0.1:1/x?options=a@b") for sign in "@/?#["),
+        *((f"{sign}pw029xyz", f"postgresql://u:{sign}pw029xyz@127.0.0.1/db") for sign in ("/", "?", "#", "//")),
+        ("/pw029xyz", "u:/pw029xyz@127.0.0.1:1"),
         ("ab/cd99xy", "https://u:ab/cd99xy@127.0.0.1:1/@scope/x"),
         ("pwd/one11", "postgresql://u@corp:pwd/one11@127.0.0.1:1/x"),
         ("pwdone11", "u:pwdone11@127.0.0.1:1"),
