@@ -244,3 +244,24 @@ def _lasting(path: Path) -> dict[str, Any]:
         for result in sample["results"]:
             result["calls"] = [{**one, "seconds": None} for one in result["calls"]]
     return report
+
+
+@pytest.mark.parametrize("ending", ["json", "html", "csv", "md", "xml"])
+def test_the_report_repeats_no_key_that_a_test_knew(pytester: pytest.Pytester, ending: str) -> None:
+    """Wherever it stood in the sample, and also if only the test itself has set the variable."""
+    ran(
+        pytester,
+        """
+        def test_key(evenhand, monkeypatch):
+            monkeypatch.setenv("MY_TOKEN", KEY)
+            texts = {name: f"{name} {KEY}" for name in ("input", "context", "reference")}
+            evenhand(f"output {KEY}", assertions=[{"contains": "zzz"}], rubric=POLITE, judges=BOTH, **texts)
+        """.replace("\n        ", "\n")
+        .replace("KEY", "'tok-Canary-22'")
+        .replace("{'tok-Canary-22'}", "tok-Canary-22"),
+        f"--evenhand-report=report.{ending}",
+    )
+
+    report = (pytester.path / f"report.{ending}").read_text("utf-8")
+    assert "shop" in report
+    assert "Canary" not in report

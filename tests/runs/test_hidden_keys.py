@@ -21,6 +21,7 @@ from evenhand.errors import OutputError
 from evenhand.evals.json_lines import parse_sample_json
 from evenhand.evals.output_data import read_variant_output_facts
 from evenhand.evals.variants.variant import CommandVariant
+from evenhand.files.python_functions import build_program_environment
 from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_api_keys_to_hide
 from evenhand.testing import FakeServer
 from evenhand.workflows.report import open_report
@@ -264,6 +265,8 @@ def test_a_password_that_its_address_does_not_escape_is_hidden_all_the_same(sign
     ("secret", "address"),
     [
         *((f"ab{sign}cd99xy", f"postgresql://u:ab{sign}cd99xy@127.0.0.1:1/x?options=a@b") for sign in "@/?#["),
+        *((f"{sign}pw029xyz", f"postgresql://u:{sign}pw029xyz@127.0.0.1/db") for sign in ("/", "?", "#", "//")),
+        ("/pw029xyz", "u:/pw029xyz@127.0.0.1:1"),
         ("ab/cd99xy", "https://u:ab/cd99xy@127.0.0.1:1/@scope/x"),
         ("pwd/one11", "postgresql://u@corp:pwd/one11@127.0.0.1:1/x"),
         ("pwdone11", "u:pwdone11@127.0.0.1:1"),
@@ -360,6 +363,14 @@ def test_a_program_gets_no_key_that_is_not_named() -> None:
     assert "PATH" in seen
     assert not [name for name, value in seen.items() if KEY in value or value in OTHERS.values()]
     assert json.loads(named.text).keys() == {*seen, "BOT_TOKEN"}  # type: ignore[union-attr]
+
+
+def test_a_program_gets_the_variables_of_the_locale_and_none_that_is_called_alike() -> None:
+    """`LC_` alone does not make a name one of the language."""
+    environ = {"LC_ALL": "C.UTF-8", "LC_TIME": "de_DE.UTF-8", "LC_PAPER": "C"}
+    others = {"LC_TOKEN": "lc-0123456789", "LC_PASSWORD": "secret", "LC_ALLOW": "x", "lc_token": "lc-0123456789"}
+
+    assert build_program_environment({**environ, **others}).keys() == {"PATH", *environ}
 
 
 def tell(word: str) -> str:

@@ -212,7 +212,13 @@ def test_an_address_that_cannot_be_is_told_without_the_password(address: str, sa
      "u:S3cret%zz@127.0.0.1:1/db", "u:S3cret@127.0.0.1:1/db?port=2", "u:S3cret@127.0.0.1:1/db?host=127.0.0.2",
      "u:S3cret@127.0.0.1:1/db?hostaddr=127.0.0.2", "u:S3cret@127.0.0.1:1/db?user=Pw-123", "127.0.0.1/db?service=Pw-123",
      "u:S3cret@127.0.0.1:1/db?dbname=Pw-123", "u:S3cret@127.0.0.1:1/db?password=x&port=2",
-     "u:S3cret@Pw-123\\127.0.0.1/db", "u:S3cret@Pw-123!127.0.0.1/db", "u:S3cret\n@127.0.0.1:1/db"],
+     "u:S3cret@Pw-123\\127.0.0.1/db", "u:S3cret@Pw-123!127.0.0.1/db", "u:S3cret\n@127.0.0.1:1/db",
+     "127.0.0.1:1/db?user=u&user=Pw-123", "127.0.0.1:1/db?user=u&us%65r=Pw-123", "127.0.0.1:1/db?user=u&USER=",
+     "127.0.0.1:1?dbname=a&dbname=b", "127.0.0.1:1?dbname=a&database=b", "127.0.0.1:1/db?database=b",
+     "/db?host=127.0.0.1&host=127.0.0.2", "127.0.0.1:1/db?HOST=127.0.0.2", "127.0.0.1/db?port=1&Port=2",
+     "u@127.0.0.1/db?password=S3cret&password=Pw-123", "u:S3cret@127.0.0.1/db?password=Pw-123",
+     "u@127.0.0.1/db?user=", "u:S3cret@127.0.0.1,127.0.0.2:1/db", "u:S3cret@127.0.0.1:1,127.0.0.2/db",
+     "u:S3cret@127.0.0.1:1,127.0.0.2:2/db"],
 )  # fmt: skip
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_an_address_that_can_be_read_in_two_ways_is_refused_before_anybody_is_asked(

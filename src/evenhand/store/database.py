@@ -14,7 +14,7 @@ from sqlite3 import Connection as SQLiteConnection
 from sqlite3 import Error as SQLiteError
 from time import monotonic, sleep
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, func, insert, inspect, make_url, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -48,6 +48,7 @@ _SERVER_ADDRESS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LARGEST_PORT = 65535
+_OTHER_NAMES = {"database": "dbname"}  # Of fields in the query of an address.
 # One that is none is taken as it stands by some and refused by others; behind a zero byte, a driver reads no further.
 _BROKEN_ESCAPE = re.compile(r"%(?![0-9a-fA-F]{2})(?![\w.-]*\])|%00(?![\w.-]*\])")  # A host in brackets may have a zone.
 LOCK_TIMEOUT = 60  # Seconds to wait while another process writes.
@@ -128,9 +129,13 @@ def _read_server_address(given: str) -> URL | None:
     with suppress(ArgumentError, ValueError):
         url = make_url(given)
         stated = {"host": url.host, "hostaddr": url.host, "port": url.port}
-        stated |= {"user": url.username, "dbname": url.database}
+        stated |= {"user": url.username, "password": url.password, "dbname": url.database}
+        fields = parse_qsl(given.partition("?")[2], keep_blank_values=True)  # SQLAlchemy drops those that are empty.
+        names = [_OTHER_NAMES.get(name.lower(), name.lower()) for name, _ in fields]
         # Who says it twice, or names another place to look it up, would be sent elsewhere than a message says.
-        return url if not any(stated.get(name, name == "service") for name in url.query) else None
+        is_twice = len({*names}) < len(names) or any(stated.get(name, name == "service") for name in names)
+        # One port after several hosts is that of the last one, or of all of them.
+        return None if is_twice or ("," in (url.host or "") and url.port) else url
     return None
 
 

@@ -87,8 +87,10 @@ async def judge_and_score_user_output(
             memory = ReplyCache(book, connections.price, fresh=True)
             secrets = collect_run_keys_to_hide(eval, os.environ)
             await RunWorker(setup, book, memory, makers, os.environ, secrets).score_sample(sample, 0, 0)
-    frame = cast("Json", setup.describe_setup()["frame"])
-    return OutputRows(sample=sample.to_json(), result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
+    # Hidden here, as a run hides them: the variables that a test sets are gone when the session writes its report.
+    frame = cast("Json", secrets.remove_from_data(setup.describe_setup()["frame"]))
+    kept = cast("Json", secrets.remove_from_data(sample.to_json()))
+    return OutputRows(sample=kept, result=notes.rows["results"][0], calls=notes.rows["calls"], frame=frame)
 
 
 def resolve_user_assertions(given: object, folder: Path) -> tuple[AnyAssertion, ...]:
