@@ -33,7 +33,7 @@ def spell_exact_fraction(value: Fraction | None) -> str | None:
     return f"{above}/{below}"
 
 
-_DAMAGED = "the store is damaged, or a run was imported that nobody made"
+DAMAGED_STORE = "the store is damaged, or a run was imported that nobody made"
 _KEPT_FRACTION = re.compile(r"-?[0-9]{1,4000}(?:(?:\.[0-9]{1,40})?(?:e-[0-9]{1,3})?|/[1-9][0-9]{0,3999})")
 
 
@@ -43,7 +43,7 @@ def read_kept_fraction(kept: str | float) -> Fraction:
     `Fraction` alone would work on the eleven letters of 1e999999999 until the memory is full.
     """
     if isinstance(kept, str) and not _KEPT_FRACTION.fullmatch(kept):
-        raise StoreError(Fault(f"{quote_whole_text(kept, 40)} is not a fraction as in 2/3", _DAMAGED))
+        raise StoreError(Fault(f"{quote_whole_text(kept, 40)} is not a fraction as in 2/3", DAMAGED_STORE))
     return Fraction(kept)
 
 
@@ -53,7 +53,7 @@ _KEPT_AMOUNT = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,40})?(?:[eE][+-]?[0-9]{1,2})
 def read_kept_amount(kept: str | float) -> Decimal:
     """An amount of money that is kept; a StoreError for one that nobody paid, and that would fill a page."""
     if not _KEPT_AMOUNT.fullmatch(str(kept)):
-        raise StoreError(Fault(f"{quote_whole_text(str(kept), 40)} is not an amount as in 0.25", _DAMAGED))
+        raise StoreError(Fault(f"{quote_whole_text(str(kept), 40)} is not an amount as in 0.25", DAMAGED_STORE))
     return Decimal(str(kept))
 
 

@@ -107,6 +107,8 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
     "a scale": _forge_rubric(lambda rubric: rubric["criteria"][0].update(scale="x")),
     "a scale without its end": _forge_rubric(lambda rubric: rubric["criteria"][0]["scale"].pop("min")),
     "a step": _forge_rubric(lambda rubric: rubric["method"].update(steps=["x"])),
+    "a weight of a criterion": _forge_rubric(lambda rubric: rubric["criteria"][0].update(weight="abc")),
+    "an end of a scale": _forge_rubric(lambda rubric: rubric["criteria"][0]["scale"].update(min="abc")),
     "a judge": _forge_judge,
     "an id": _forge_id,
     "a tag": _forge_content("samples", lambda sample: sample.update(tags=[1])),

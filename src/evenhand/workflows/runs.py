@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
@@ -24,7 +24,7 @@ from evenhand.runs.stored_judgments import find_run_rubric_for_tag, restore_run_
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_rows import CollectedRuns
 from evenhand.store.store import Store
-from evenhand.wording import read_kept_fraction
+from evenhand.wording import DAMAGED_STORE, read_kept_fraction
 from evenhand.workflows.audit import audit_run
 from evenhand.workflows.report import add_label_agreement_for_user, load_run_report, load_user_report_head
 from evenhand.workflows.run_batches import describe_run_batches
@@ -329,19 +329,29 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> None:
     """
     setup = json.loads(run["setup"])
     for kept in (*setup["rubrics"].values(), *setup.get("scored_by", {}).values()):
-        with suppress(EvenhandError):
+        with _allow_refusals():
             restore_run_rubric(kept)
     for tag in setup["rubrics"]:
-        with suppress(EvenhandError):
+        with _allow_refusals():
             find_run_rubric_for_tag(setup, tag)
     for wrong in islice(_list_wrong_parts_of_imported_run(store, run["id"], setup), 1):
         what = f"is no run that Evenhand has written: {wrong}"
-        raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file"))
+        raise _make_imported_run_error(what)
     add_label_agreement_for_user(store, run, load_run_report(store, run["id"])[0])
-    with suppress(EvenhandError):
+    with _allow_refusals():
         audit_run(store, run["id"])
-    with suppress(EvenhandError):
+    with _allow_refusals():
         report_sensitivity_for_user(store, run)
+
+
+@contextmanager
+def _allow_refusals() -> Iterator[None]:
+    """Let pass what a command refuses in words of its own, but no number that nobody here has written."""
+    try:
+        yield
+    except EvenhandError as problem:
+        if isinstance(problem, StoreError) and any(one.hint == DAMAGED_STORE for one in problem.faults):
+            raise _make_imported_run_error(f"cannot be read: {problem.faults[0].what}") from None
 
 
 def _list_wrong_parts_of_imported_run(store: Store, id: str, setup: Json) -> Iterator[str]:
