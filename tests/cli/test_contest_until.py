@@ -200,6 +200,37 @@ def test_a_payment_is_released_by_the_call_that_could_tell_of_it(folder: Path) -
     assert after.returncode == 4
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("errors", ["2>/dev/full", "2>&1 >out.json | true", "2>&-"])
+def test_a_payment_is_told_by_its_exit_code_whatever_standard_error_takes(
+    folder: Path, errors: str, unbuffered: str
+) -> None:
+    """Nor does what is left of a message when Python ends change the code."""
+    told = f"{sys.executable} -m evenhand contest run task.yaml submissions {' '.join(REPLAY)} --json"
+    command = f"(sleep 0.1; exec {told} >out.json) {errors}; exit ${{PIPESTATUS[0]}}"
+    setting = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    paid = subprocess.run(["bash", "-c", command], cwd=folder, env=setting, check=False)
+    full = subprocess.run(["bash", "-c", f"{told} --again other >/dev/full 2>&1"], cwd=folder, env=setting, check=False)
+
+    assert (paid.returncode, full.returncode) == (0, 2)
+    assert json.loads((folder / "out.json").read_text("utf-8"))["payment"]["newly_released"]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("act", ["print('LOUD')", "print('LOUD', end='')", "print('LOUD'); sys.stdout.close()"])
+def test_a_judge_that_prints_where_nothing_can_be_written_changes_nothing(folder: Path, act: str) -> None:
+    """What it prints goes to standard error, and what becomes of that is no failure of the judge."""
+    with (folder / "judge.py").open("a", encoding="utf-8") as judge:
+        judge.write(f"\nimport sys\nquiet = careful\ndef careful(request):\n    {act}\n    return quiet(request)\n")
+    told = [sys.executable, "-m", "evenhand", "contest", "run", "task.yaml", "submissions", "--json"]
+    with Path("/dev/full").open("wb") as full:
+        paid = subprocess.run(told, cwd=folder, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
+
+    assert paid.returncode == 0
+    assert json.loads(paid.stdout)["payment"]["newly_released"]
+
+
 def spoil_closed(told: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """There is no standard output."""
     return run_spoilt(["sh", "-c", 'exec "$@" >&-', "sh", *told], folder)

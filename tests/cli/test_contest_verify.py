@@ -44,6 +44,12 @@ ENDS = {
     "one more with the same hash": (f"{ADD.format(1)} WHERE number = {LAST}",),
     "one far behind with the same hash": (f"{ADD.format(50)} WHERE number = {LAST}",),
     "one before the first": (f"{ADD.format(-1)} WHERE number = 0",),
+    "one in between stands before the first": (f"{EVENTS} number = -1 WHERE number = 3",),
+    "one in between has no whole number": (f"{EVENTS} number = 1.5 WHERE number = 1",),
+    "one in between is gone, and another is there twice": (
+        "DELETE FROM contest_events WHERE number = 3",
+        f"{ADD.format(0.5)} WHERE number = 2",
+    ),
     "one in between is gone": (CHANGES["an event in between"],),
     "the last is gone, and the one before has its hash": (
         f"{EVENTS} hash = (SELECT hash FROM contest_events WHERE number = {LAST}) WHERE number = {LAST} - 1",

@@ -15,6 +15,7 @@ from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.store import Store
 from tests.cli.command import evenhand
+from tests.store.databases import execute_statement
 from tests.store.rows import CONTEST, RUN, contest_row, event_row, run_row
 
 OTHER = "20261117-101010-ffffff"
@@ -251,3 +252,15 @@ def test_any_text_can_be_stored(store: Store) -> None:
 
     assert (found["name"], found["source"]) == ("a\\x00b", "cut \\ud83d")
     assert (written["content"], written["calls"]) == ('{"text":"cut \\ud83d"}', '["\\udcff"]')
+
+
+def test_a_log_whose_numbers_do_not_count_from_zero_is_damaged(database: str) -> None:
+    """Though as many events are there as the last one says, and it is the one that is sealed."""
+    with Store.open(database, {}) as store:
+        store.contests.begin_contest(contest_row())
+        for number in range(4):
+            store.contests.append_event(event_row(number))
+        before = store.contests.list_damaged()
+        execute_statement(database, "UPDATE contest_events SET number = -1 WHERE number = 1")
+
+        assert (before, store.contests.list_damaged()) == (set(), {CONTEST})

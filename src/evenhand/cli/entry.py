@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -11,6 +12,7 @@ TYPE_CHECKING = False  # Type checkers read it as true; the module of that name 
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 ABOUT = "Score the work of language models against rubrics, explain every step, and decide."
 EXAMPLES = (
@@ -64,6 +66,7 @@ def main() -> None:
         return
     if sys.argv[1:] in (["--help"], ["-h"]) and _print_help_page():
         return
+    drop_unwritable_stderr()
     try:
         from evenhand.cli.app import run_cli
     except Exception as error:
@@ -71,6 +74,61 @@ def main() -> None:
             raise KeyboardInterrupt from None
         raise
     run_cli()
+
+
+class LossyOutput(io.RawIOBase):
+    """Writes what can be written, and drops what cannot: writing is never an error."""
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+        self.name = target.name
+
+    def writable(self) -> bool:
+        """It is for writing alone."""
+        return True
+
+    def fileno(self) -> int:
+        """The number of the file that is written to."""
+        return int(self._target.fileno())
+
+    def isatty(self) -> bool:
+        """Whether that is a terminal."""
+        return bool(self._target.isatty())
+
+    def write(self, data: Any) -> int:
+        """Write some of the data; all of it counts as written where nothing can be."""
+        try:
+            written = self._target.write(data)
+        except OSError:
+            return len(data)
+        return len(data) if written is None else int(written)
+
+
+class SharedTextStream(io.TextIOWrapper):
+    """A stream that nobody can close, as others still write to it."""
+
+    def close(self) -> None:
+        """Write what is left, and stay open."""
+        self.flush()
+
+
+def drop_unwritable_stderr() -> None:
+    """Let no command fail, or end with another exit code, because standard error cannot be written.
+
+    Python itself ends with 120 where something is left to be written when it ends.
+    """
+    stream = sys.stderr
+    if stream is not sys.__stderr__ or not isinstance(stream, io.TextIOWrapper):
+        return  # There is none, or a program has put something in its place.
+    is_buffered = isinstance(stream.buffer, io.BufferedWriter)
+    lossy: Any = LossyOutput(stream.buffer.raw if is_buffered else stream.buffer)
+    sys.stderr = SharedTextStream(
+        io.BufferedWriter(lossy) if is_buffered else lossy,
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=True,
+        write_through=stream.write_through,
+    )
 
 
 def is_interrupt_wrapped(error: BaseException) -> bool:

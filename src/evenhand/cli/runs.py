@@ -100,7 +100,7 @@ def watch_run_command(run: str, every: float) -> int:
     from evenhand.workflows.run_following import watch_run
 
     async def print_run_until_over() -> WatchedRunView:
-        line, terminal = "", sys.stderr.isatty()
+        line, terminal = "", sys.stderr is not None and sys.stderr.isatty()
         async for seen in watch_run(None, run, every=every):
             before, line = line, _format_printed_watched_run(seen)
             if terminal:

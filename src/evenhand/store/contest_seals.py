@@ -8,7 +8,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, Integer, Select, case, cast, func, select
 
 from evenhand.store.queries import parse_stored_time, stream_rows
 from evenhand.store.rows import Row
@@ -72,8 +72,8 @@ def _is_stored_time(text: str) -> bool:
 def list_damaged_contest_rows(connection: Connection) -> set[object]:
     """The ids, of whatever type, of rows that were changed, or that the end of their log does not fit.
 
-    Of a log its length is looked at, and its last event: numbered as the last of so many, with the hash that follows
-    from the event before, and sealed.
+    Of a log its numbers are looked at, which count from 0 without a gap, and its last event: numbered as the last of
+    so many, with the hash that follows from the event before, and sealed.
     """
     return {
         row["id"]
@@ -85,21 +85,27 @@ def list_damaged_contest_rows(connection: Connection) -> set[object]:
 def _build_log_end_query() -> Select[Any]:
     """Each contest with its last event, the hash of the one before (`before`), and how many there are (`events`).
 
+    And of their numbers the least (`first`) and how many are whole (`whole`), which together leave room for no gap.
     In one statement, so that it is all of one moment.
     """
     number, of, last, before = EVENTS.c.number, EVENTS.c.contest, EVENTS.alias(), EVENTS.alias()
-    span = select(of, func.max(number).label("last"), func.count().label("events")).group_by(of).subquery()
+    # SQLite takes 1.5 in a column of integers.
+    whole = func.sum(case((number == cast(number, Integer), 1), else_=0)).label("whole")
+    first, count = func.min(number).label("first"), func.count().label("events")
+    span = select(of, first, func.max(number).label("last"), count, whole).group_by(of).subquery()
     tables = (
         CONTESTS.outerjoin(span, span.c.contest == CONTESTS.c.id)
         .outerjoin(last, (last.c.contest == span.c.contest) & (last.c.number == span.c.last))
         .outerjoin(before, (before.c.contest == span.c.contest) & (before.c.number == span.c.last - 1))
     )
-    return select(CONTESTS, span.c.events, last, before.c.hash.label("before")).select_from(tables)
+    numbered = (span.c.first, span.c.events, span.c.whole)
+    return select(CONTESTS, *numbered, last, before.c.hash.label("before")).select_from(tables)
 
 
 def _fits_log_end(row: Row) -> bool:
     if row["events"] is None:
         return is_contest_sealed(row, "")
+    is_numbered = row["first"] == 0 and row["whole"] == row["events"]  # No two are the same: they are the key.
     is_last = row["number"] == row["events"] - 1
     follows = row["hash"] == hash_stored_contest_event(row["before"] or "", row)
-    return is_last and follows and is_contest_sealed(row, row["hash"])
+    return is_numbered and is_last and follows and is_contest_sealed(row, row["hash"])
