@@ -203,7 +203,7 @@ def draw_people_plots(labels: Mapping[str, Any] | None, scales: Iterable[Sequenc
     judges = [one for one in labels["judges"] if one["points"]]
     most = max((int(many) for one in judges for *_, many in one["points"]), default=1)
     # Criteria on other scales than 0 to 1 are put together as shares of their own.
-    shared = list(labels["scale"]) == [0, 1] and any(list(one) != [0, 1] for one in scales)
+    shared = list(labels["scale"]) == [0, 1] and any(one is not None and list(one) != [0, 1] for one in scales)
     unit = SHARE_UNIT if shared else f"on {format_report_scale(labels['scale'])}"
     return [_draw_people_plot(one, labels["scale"], unit, most) for one in judges]
 
