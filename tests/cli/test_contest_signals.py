@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -26,14 +27,14 @@ def ignores(process: int, number: int) -> bool:
 
 
 def count_events(folder: Path, id: str, having: str = "") -> int:
-    with sqlite3.connect(folder / ".evenhand" / "store.sqlite") as store:
+    with closing(sqlite3.connect(folder / ".evenhand" / "store.sqlite")) as store:
         query = "select count(*) from contest_events where contest = ? and content like ?"
         return int(store.execute(query, (id, f"%{having}%")).fetchone()[0])
 
 
 def find_contest(folder: Path) -> str:
     """The contest that was begun last."""
-    with sqlite3.connect(folder / ".evenhand" / "store.sqlite") as store:
+    with closing(sqlite3.connect(folder / ".evenhand" / "store.sqlite")) as store:
         return str(store.execute("select max(id) from contests").fetchone()[0])
 
 
