@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,16 +51,30 @@ def chromium() -> "Iterator[Chromium]":
         yield opened
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, object, object]:
-    """Give back the handlers of signals: a contest that pays ignores them, and whatever is started later would, too."""
+@contextmanager
+def signals_given_back() -> Iterator[None]:
+    """A contest that pays ignores signals until its process ends: whatever these tests start later would, too."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        return (yield)
+        yield
     finally:
         for number, handler in before.items():
             if signal.getsignal(number) is not handler:
                 signal.signal(number, handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    """A contest may be played by a fixture."""
+    with signals_given_back():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Generator[None, object, object]:
+    """Or by a test."""
+    with signals_given_back():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

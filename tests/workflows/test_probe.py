@@ -38,6 +38,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     place = tmp_path_factory.mktemp("probe")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
+        sys.modules.pop("mind", None)  # Of another folder.
         (place / "mind.py").write_text(JUDGE, "utf-8")
         write_starter_eval(str(place))
         text = (place / "eval.yaml").read_text("utf-8")
@@ -51,6 +52,7 @@ def labelled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def folder(labelled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The same for one test alone."""
+    sys.modules.pop("mind", None)
     place = tmp_path / "own"
     shutil.copytree(labelled, place)
     monkeypatch.chdir(place)
