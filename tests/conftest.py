@@ -27,6 +27,10 @@ settings.load_profile("default")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+# A shell that starts them in the background has Ctrl-C ignored, and so would be all that they start.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT / ".." / "shared"
 WAITING = tuple(f"tests/{room}/" for room in ("fleet", "service", "web", "runs/chaos"))  # For others to answer.
