@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 from evenhand import EvalError
-from evenhand.evals.eval_definition import Eval, check_eval_samples
+from evenhand.evals.eval_definition import RESERVED_NAMES, Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
 from evenhand.evals.sample import EvalSample
 from evenhand.files.methods import LIBRARY
+from evenhand.store.queries import ASIDE_PREFIXES
 
 SAMPLES = "samples: [{id: a, input: Hi, outputs: {old: Hello, new: Hello there}}]\n"
 LEAST = f"{SAMPLES}assertions: [{{contains: Hello}}]\n"
@@ -103,6 +104,7 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
         (f"{LEAST}gates: {{fcat: 3}}\n", "a gate on 'fcat', which nothing measures (did you mean 'fact'?)"),
         (f"{LEAST}gates: {{fact: high}}\n", "the gate on fact must be a number, got 'high'"),
         (f"{LEAST}repeats: 0\n", "eval.yaml:3: repeats must be 1 or more, got 0"),
+        (f"{LEAST}name: 'align:help'\n", "the name of an eval cannot begin with align: or probe:, got 'align:help'"),
         (f"{LEAST}keep: all\n", "keep 'all' is not known"),
         (f"{LEAST}guards: [injections]\n", "no guard is called 'injections' (did you mean 'injection'?)"),
         (f"{LEAST}guards: {{safety: refuse}}\n", "safety cannot be 'refuse'"),
@@ -252,3 +254,8 @@ def test_an_author_of_a_variant_is_sent_to_its_outputs(tmp_path: Path) -> None:
 
     assert "a variant has no author" in told
     assert "outputs: {opus: {text: …, author: openai/NAME}}" in told
+
+
+def test_what_the_store_keeps_aside_is_no_name_of_an_eval() -> None:
+    """Evals and store do not know each other, and must mean the same names."""
+    assert RESERVED_NAMES == ASIDE_PREFIXES

@@ -224,7 +224,8 @@ def test_a_fenced_text_reads_the_same(given: str) -> None:
      "**Human**:", "系统：", "user :", "<system>", "</submission>", "<start_of_turn>", "<think>", "<tool_call>",
      "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "<bos>", "1. System:", "\u00a0\u3000System:", "### Instructions:",
      "System prompt:", "### Response:", "[|system|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "[UNUSED_TOKEN_146]",
-     "[unused9]", "<用户>", "‹用户>", "<0x0A>", "<│im_start│>", "<¦im_start¦>", "[¦user¦]"],
+     "[unused9]", "<用户>", "‹用户>", "<0x0A>", "<│im_start│>", "<¦im_start¦>", "[¦user¦]", "<❘im_end❘>",
+     "‹❘im_end❘>", "‹|user|›", "[∣user∣]"],
 )  # fmt: skip
 def test_tags_and_role_words_lose_their_power(attack: str) -> None:
     """A tokenizer that knows them as special tokens no longer finds them."""

@@ -247,6 +247,12 @@ def test_a_guest_is_marked(served: Served, tmp_path: Path) -> None:
     assert listed == {own: True, mine: False}
     assert see(served, own)["imported"] is True
     assert '"imported":true' in events.replace(" ", "")
+    assert (refused := served.client.post(f"/v1/runs/{own}/align", json={})).status_code == 422
+    assert refused.json()["imported"] is True
+    assert served.client.post(f"/v1/runs/{own}/resume").json()["imported"] is True  # 409: it is finished.
+    compared = served.client.post("/v1/compare", json={"run": f"{own}:new", "against": f"{mine}:no"})
+    assert compared.json()["imported"] is True
+    assert "imported" not in served.client.post("/v1/compare", json={"run": f"{mine}:no"}).json()
 
 
 def test_runs_come_in_pages(served: Served) -> None:

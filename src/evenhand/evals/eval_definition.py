@@ -58,6 +58,7 @@ from evenhand.models.requests import EMBEDDED
 from evenhand.wording import word_layers_in_sentence
 
 DEFAULT_TAG = ""
+RESERVED_NAMES = ("align:", "probe:")  # What the store keeps aside begins so, and is listed nowhere.
 # Defaults of fields that hold something else than they are given.
 NOT_GIVEN: Any = None
 EMBEDDED_ONLY: Any = (EMBEDDED,)
@@ -106,6 +107,9 @@ class Eval:
         if rubric is not None or not self._is_read():
             self._read_given(rubric)
         object.__setattr__(self, "control", self.control or next(iter(self.variants), ""))
+        if self.name.startswith(RESERVED_NAMES):
+            what = f"the name of an eval cannot begin with {' or '.join(RESERVED_NAMES)}, got {self.name!r}"
+            faults.append(Fault(what, "its runs would be listed nowhere; put another word first", ("name",)))
         if not self.variants:
             faults.append(Fault("an eval needs a variant", "as in variants: {new: {outputs: n.jsonl}}", ("variants",)))
         elif self.control not in self.variants:

@@ -44,13 +44,14 @@ _ROLE_WORDS = _spell_role_words(
 _ROLE_NOUNS = _spell_role_words("prompt message turn input output instructions instruction note role override")
 _ROLES = rf"(?:{_ROLE_WORDS})(?:[{_TEARS}]*s)?(?:[ _-](?:{_ROLE_NOUNS}))?"
 _TAG_WORDS = _spell_role_words("system user assistant")
-_BARS = "|¦│┃ǀ"
+_BARS = "|¦│┃ǀ❘❙❚∣∥║‖⏐⎸⎹"
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))"
 _MARK = r"(?:[^\w\n]|_)"
 # Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
 _POWER = re.compile(
     rf"""
-    (?P<tag> <(?=[{_TEARS}]*[a-z_/!?<{_BARS}]|[ \t]{{1,8}}/|[^\W\d]{{1,20}}>|0x[0-9a-f]{{2}}>) | ‹(?=[^\s<>‹›]{{1,40}}>)
+    (?P<tag> <(?=[{_TEARS}]*[a-z_/!?<{_BARS}]|[ \t]{{1,8}}/|[^\W\d]{{1,20}}>|0x[0-9a-f]{{2}}>)
+      | ‹(?=[^\s<>‹›]{{1,40}}>|[{_BARS}])
       | &(?=(?:amp;){{0,3}}(?:lt|\#0{{0,12}}60|\#x0{{0,12}}3c);?[ \t]{{0,8}}/)
       | \[(?=[{_TEARS}]*/?[a-z][a-z_{_TEARS}]{{2,}}\]) | \[(?=/?(?:{_TAG_WORDS})\b)
       | \[(?=[{_BARS}][^\s\[\]{_BARS}]{{1,40}}[{_BARS}]\]) | \[(?=(?:[a-z_]{{3,40}}_|unused)[0-9]{{1,6}}\])

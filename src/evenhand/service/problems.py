@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -20,6 +21,7 @@ from evenhand.errors import EvenhandError, InputError, ModelError, StoreError
 
 CallerGoneError = ClientDisconnect  # Raised where a request breaks off before its body is there.
 MEDIA_TYPE = "application/problem+json"
+RUN_ROUTE = re.compile(r"/v1/runs/([^/]+)")
 TITLES = {
     401: "No token", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
     409: "Conflict", 413: "Too large", 422: "Wrong content", 429: "Too many requests", 500: "Fault of Evenhand",
@@ -63,11 +65,14 @@ def show_missing_pages(app: FastAPI, render: Callable[[Request, ServiceProblem],
     app.add_exception_handler(HTTPException, answer)
 
 
-def build_http_problem(status: int, faults: list[dict[str, str]], **headers: str) -> JSONResponse:
-    """The answer to a request that cannot be met."""
+def build_http_problem(
+    status: int, faults: list[dict[str, str]], *, imported: bool = False, **headers: str
+) -> JSONResponse:
+    """The answer to a request that cannot be met; marked where it may quote a run that was imported."""
     detail = "; ".join(one["what"] for one in faults) or TITLES.get(status, "")
     body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
-    return JSONResponse({**body, "faults": faults}, status_code=status, media_type=MEDIA_TYPE, headers=headers or None)
+    content = {**body, "faults": faults, **({"imported": True} if imported else {})}
+    return JSONResponse(content, status_code=status, media_type=MEDIA_TYPE, headers=headers or None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,9 +111,22 @@ def find_http_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
     return ServiceProblem(status=status, faults=faults)
 
 
-async def _answer_http_refusal(_: Request, error: Any) -> JSONResponse:
+async def _answer_http_refusal(request: Request, error: Any) -> JSONResponse:
     found = find_http_problem(error)
-    return build_http_problem(found.status, list(found.faults), **found.headers)
+    imported = found.status in (409, 422) and await asyncio.to_thread(_is_about_imported_run, request)
+    return build_http_problem(found.status, list(found.faults), imported=imported, **found.headers)
+
+
+def _is_about_imported_run(request: Request) -> bool:
+    """Whether a request names a run that was imported, and whoever asks may know that."""
+    caller = getattr(request.state, "caller", None)
+    if caller is None or caller.role != "operator":
+        return False
+    for named in (*RUN_ROUTE.findall(request.url.path), *getattr(request.state, "compared_runs", ())):
+        with suppress(EvenhandError):
+            if request.app.state.store.find_run(named)["imported"] is not None:
+                return True
+    return False
 
 
 def _place_of_request_fault(fault: Any) -> str:

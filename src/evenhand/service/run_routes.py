@@ -277,6 +277,7 @@ def post_comparison(request: Request, wanted: ComparedRuns, _: Operator) -> Json
     """Decide between two runs over the same samples, or between the variants of one: the verdict, and why."""
     terms = wanted.model_dump(include={"control", "not_worse_by", "power", "force"})
     runs = [wanted.run] if wanted.against is None else [wanted.against, wanted.run]
+    request.state.compared_runs = [name.partition(":")[0] for name in runs]  # A refusal is marked by them, too.
     return compare_runs(request.app.state.store, *runs, terms=CompareTerms(**terms)).to_json()
 
 

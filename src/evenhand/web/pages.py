@@ -224,7 +224,8 @@ def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
     # A page below a run leads back to it; where there is no such run, there is nothing to go back to.
     below = re.match(r"/runs/([^/]+)/", request.url.path) if problem.status != 404 else None
     given: dict[str, Any] = {"faults": problem.faults, "run_page": below[0].rstrip("/") if below else ""}
-    given["guests"] = ()  # It shows nothing of a run, and the store may be what failed.
+    if problem.status >= 500:
+        given["guests"] = ()  # It shows nothing of a run, and the store may be what failed.
     page = render_page(request, "problem.html.j2", status=problem.status, title=title, **given)
     page.headers.update(problem.headers)
     return page
