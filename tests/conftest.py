@@ -27,9 +27,11 @@ settings.load_profile("default")
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-# A shell that starts them in the background has Ctrl-C ignored, and so would be all that they start.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts them in the background has Ctrl-C ignored, nohup a closed terminal, and so would be all that they
+# start.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, handler)
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT / ".." / "shared"

@@ -58,7 +58,7 @@ from evenhand.models.requests import EMBEDDED
 from evenhand.wording import word_layers_in_sentence
 
 DEFAULT_TAG = ""
-RESERVED_NAMES = ("align:", "probe:")  # What the store keeps aside begins so, and is listed nowhere.
+RESERVED_NAMES = "align:", "probe:"  # What the store keeps aside begins so, and is in no list.
 # Defaults of fields that hold something else than they are given.
 NOT_GIVEN: Any = None
 EMBEDDED_ONLY: Any = (EMBEDDED,)
@@ -108,8 +108,7 @@ class Eval:
             self._read_given(rubric)
         object.__setattr__(self, "control", self.control or next(iter(self.variants), ""))
         if self.name.startswith(RESERVED_NAMES):
-            what = f"the name of an eval cannot begin with {' or '.join(RESERVED_NAMES)}, got {self.name!r}"
-            faults.append(Fault(what, "its runs would be listed nowhere; put another word first", ("name",)))
+            faults.append(Fault(f"no name begins as in {self.name!r}", "its runs would be in no list", ("name",)))
         if not self.variants:
             faults.append(Fault("an eval needs a variant", "as in variants: {new: {outputs: n.jsonl}}", ("variants",)))
         elif self.control not in self.variants:
@@ -239,8 +238,7 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
     Settings in the environment override the rubrics that samples bring.
     """
     outside = list_outside_assertions((*eval.assertions, *eval.checks.values()))
-    own = [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)] if outside else []
-    if own:
+    if own := [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)]:
         raise EvalError(*own)
     own_rubrics = SampleRubrics(
         eval.folder,
@@ -320,11 +318,9 @@ def count_eval_samples(
 ) -> SampleCounts:
     """One pass over all samples: an InputError with every fault, or what there is. `also` looks for further faults."""
     faults: list[Fault] = []
-    tags: Counter[str] = Counter()
-    variants: Counter[str] = Counter()
+    tags, variants = Counter[str](), Counter[str]()
     count, digest, kept = 0, hashlib.sha256(), KeptSamples(stamp_sample_file(source))
-    seen: set[int] = set()
-    twice: set[int] = set()
+    seen, twice = set[int](), set[int]()
     shared = RepeatedErrorFaults(faults)
     for number, sample in iter_numbered_samples(source, faults):
         mark = hash(sample.id)  # A hash in place of the id keeps memory flat; equal ones are compared in full below.
