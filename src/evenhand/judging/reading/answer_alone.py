@@ -164,7 +164,7 @@ def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names
 
 def _strip_own_thinking(reply: str) -> str | None:
     """The reply without what was thought before it; None where thinking is closed twice, or in the middle: a quote?"""
-    reply = reply.lstrip("\ufeff")
+    reply = reply.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     marks = list(_THINKING.finditer(reply))
     if not marks:
         return reply
@@ -186,15 +186,20 @@ def may_repeat_planted_answers(
     So where a judged text reads as an answer, or a passage of it does that the reply repeats; and where a quotation of
     a judged text may have closed a string in the object of the judge's.
     """
-    if "{" in reply and not _holds_object_asked_for(reply, schema) and any(map(_may_end_json_text, texts)):
+    is_broken = "{" in reply and not _holds_object_asked_for(reply, schema)
+    if is_broken and any(map(_may_end_json_text, texts)):
         return True
     nothing, heads = read(""), ("", *(f"{label}:\n" for label in labels))
 
     def reads(part: str) -> bool:
         return any(read(head + part) != nothing for head in heads)
 
+    def reads_as_entry(part: str) -> bool:  # In an object with faults, `score:+10` is one.
+        objects = (f"{{{part}}}", *(f"{{{json.dumps(label)}: {{{part}}}}}" for label in labels))
+        return is_broken and _CELL_BORDER.search(part) is not None and any(read(one) != nothing for one in objects)
+
     passages = dict.fromkeys(islice(list_passages_of_texts(reply, texts), MOST_PASSAGES_READ + 1))
-    if len(passages) > MOST_PASSAGES_READ or any(map(reads, passages)):
+    if len(passages) > MOST_PASSAGES_READ or any(reads(one) or reads_as_entry(one) for one in passages):
         return True
     return any(reads(part) for text in texts for part in dict.fromkeys(_list_text_parts(text)))
 
@@ -208,20 +213,31 @@ def _may_end_json_text(text: str) -> bool:
 def list_passages_of_texts(reply: str, texts: Sequence[str]) -> Iterator[str]:
     """The passages of a reply, of two words or more and with a value, all of whose words follow each other in a text.
 
-    Marks between words, look-alike letters and letter case make no difference; each passage is spelt as in the reply.
+    Marks between words, look-alike letters and letter case make no difference; each passage is spelt as in the reply,
+    and once more in plain characters where it has others.
     """
-    said = unicodedata.normalize("NFKC", spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply)))
+    spelt = unicodedata.normalize("NFC", spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply)))
+    said, places = _spell_in_plain_characters(spelt)
     words = [(word.start(), word.end(), fold_quotation_in_reply(word[0])) for word in _WORD.finditer(said)]
-    spelt = (fold_quotation_in_reply(one) for text in texts for one in (text, *list_unescaped_texts(text)))
-    follow = {pair for text in spelt for pair in pairwise(_WORD.findall(text))}
+    judged = (fold_quotation_in_reply(one) for text in texts for one in (text, *list_unescaped_texts(text)))
+    follow = {pair for text in judged for pair in pairwise(_WORD.findall(text))}
     start = 0
     for at in range(1, len(words) + 1):
         if at == len(words) or (words[at - 1][2], words[at][2]) not in follow:
-            passage = said[words[start][0] : words[at - 1][1]]
-            if at - start > 1 and _HOLDS_VALUE.search(passage):
-                yield passage
-                yield from (line for line in passage.split("\n") if line != passage and _HOLDS_VALUE.search(line))
+            begins, ends = words[start][0], words[at - 1][1]
+            if at - start > 1 and _HOLDS_VALUE.search(said, begins, ends):
+                for passage in dict.fromkeys((said[begins:ends], spelt[places[begins] : places[ends - 1] + 1])):
+                    yield passage
+                    yield from (line for line in passage.split("\n") if line != passage and _HOLDS_VALUE.search(line))
             start = at
+
+
+def _spell_in_plain_characters(text: str) -> tuple[str, Sequence[int]]:
+    """A text with `№` as `No` and the like, and for each character the place of the one that it stands for."""
+    if text.isascii():
+        return text, range(len(text))
+    plain = [unicodedata.normalize("NFKC", character) for character in text]
+    return "".join(plain), [place for place, part in enumerate(plain) for _ in part]
 
 
 def _list_text_parts(text: str) -> Iterator[str]:
