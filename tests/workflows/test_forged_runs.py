@@ -113,6 +113,7 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
     "an id": _forge_id,
     "a tag": _forge_content("samples", lambda sample: sample.update(tags=[1])),
     "a trace": _forge_content("results", lambda result: result["output"].update(trace="x")),
+    "assertions": _forge_content("results", lambda result: result.update(assertions="x")),
     "a call of a trace": _forge_content("results", lambda result: result["output"].update(trace=["x"])),
     "a weight": _forge_shown_rubric(lambda rubric: rubric["criteria"][0].update(weight="x")),
     "a scale that is shown": _forge_shown_rubric(lambda rubric: rubric["criteria"][0].update(scale=1)),
@@ -124,14 +125,15 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
 
 
 @pytest.mark.parametrize("what", FORGED)
-def test_a_run_that_commands_would_stumble_over_is_refused(what: str) -> None:
-    """It was imported, and then broke report, audit and sensitivity with a fault of our own."""
+def test_a_run_that_commands_would_stumble_over_is_refused(what: str, caplog: pytest.LogCaptureFixture) -> None:
+    """It was imported, and then broke report, audit and sensitivity with a fault of our own; one sentence is said."""
     _, file = forged(FORGED[what])
 
     with pytest.raises(StoreError, match=r"cannot be read|no run that Evenhand has written|belongs to nothing"):
         import_run(None, str(file))
 
     assert list_runs(None) == []
+    assert caplog.messages == []
 
 
 def _forget_later_fields(rubric: Json) -> None:

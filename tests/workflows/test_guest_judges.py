@@ -25,7 +25,7 @@ from evenhand.service.settings import ServiceSettings
 from evenhand.workflows.align import AlignOptions, align_run
 from evenhand.workflows.assistant import ConfinedUserProject
 from evenhand.workflows.probe import ProbeSettings, set_probe
-from evenhand.workflows.runs import export_run, import_run
+from evenhand.workflows.runs import export_run, import_run, list_runs
 
 Json = dict[str, Any]
 SAMPLES = [{"id": f"s{at}", "input": f"Question {at}", "output": f"Hello {at}"} for at in range(24)]
@@ -189,6 +189,24 @@ def test_a_judge_that_is_named_by_hand_is_asked_about_a_guest(guest: tuple[str, 
         set_probe(None, "mine", id, labels, settings=ProbeSettings(judge="ollama/mine"))
 
     assert opened == ["ollama/mine"] * 2
+
+
+def test_what_is_asked_about_a_guest_is_kept_under_its_mark(
+    exported: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The replies are our own, but the texts that stand beside them are not; asked again, they are still there."""
+    monkeypatch.chdir(tmp_path)
+    note = "with open('asked', 'a') as asked: asked.write('x')\n    return"
+    Path("asked_maker.py").write_text(JUDGE.replace("return", note), "utf-8")
+    Path("labels.jsonl").write_text("".join(json.dumps(one) + "\n" for one in LABELS), "utf-8")
+    Path("run.gz").write_bytes(exported)
+    id, options = import_run(None, "run.gz"), AlignOptions(judges=("python:asked_maker:judge",))
+    asyncio.run(align_run(None, id, Path("labels.jsonl"), options=options))
+    asked = Path("asked").read_text("utf-8")
+    asyncio.run(align_run(None, id, Path("labels.jsonl"), options=options))
+
+    assert Path("asked").read_text("utf-8") == asked
+    assert [one.imported for one in list_runs(None)] == [True] * 3
 
 
 def test_the_judges_of_stored_runs_are_opened_in_one_place() -> None:

@@ -382,7 +382,7 @@ async def open_workflow_reply_cache(
         "ended": None,
         "summary": None,
         "taken_from": None,
-        "imported": None,
+        "imported": aligned["imported"] and "trusted",  # Its texts are a guest's, its replies our own.
         "setup": to_stored_json(setup),
         "holder": name_lock_process(),
     }

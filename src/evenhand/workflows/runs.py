@@ -12,6 +12,7 @@ from io import BytesIO, StringIO
 from itertools import islice
 from math import inf
 from pathlib import Path
+from traceback import clear_frames
 from typing import Any, BinaryIO, Literal
 
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError, make_unwritable_file_error
@@ -225,9 +226,10 @@ def _summarise_run_imported_by_user(store: Store, id: str) -> None:
                 model_reply_from_json(json.loads(call["reply"]))
         if row["summary"] is not None and json.loads(row["summary"]) != json.loads(to_stored_json(head)):
             store.replace_summary(id, to_stored_json(head))
-    except StoreError:
-        raise  # It says what is wrong with the file, or with the store itself.
     except Exception as problem:  # Whatever a stranger's file makes our readers stumble over.
+        clear_frames(problem.__traceback__)  # What was being read is closed while the transaction is open.
+        if isinstance(problem, StoreError):
+            raise  # It says what is wrong with the file, or with the store itself.
         what = f"has rows that cannot be read ({type(problem).__name__})"
         raise StoreError(Fault(what, "export the run again; nothing was changed here", where="the file")) from problem
 
