@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from evenhand import ContestError, Limits, Task
 from evenhand.contest.read_task import load_task
@@ -19,11 +21,12 @@ from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import HIDDEN
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
+from evenhand.store.tables import OUTBOX
 from evenhand.testing import FakeServer
 from evenhand.workflows.contest import Contest, run_contest
 from evenhand.workflows.contest_files import load_user_task_to_send
 from evenhand.workflows.contest_receiving import challenge_contest, submit_to_contest
-from evenhand.workflows.contests import load_contest, open_contest_log_for_user
+from evenhand.workflows.contests import load_contest, open_contest_log_for_user, refuse_changed_payment_message
 from evenhand.workflows.live_contest import (
     create_live_contest,
     find_overdue_contest,
@@ -33,7 +36,7 @@ from evenhand.workflows.live_contest import (
     watch_contest,
 )
 from evenhand.workflows.sent_inputs import build_task_for_service, parse_task_for_service
-from evenhand.workflows.webhooks import ContestHooks
+from evenhand.workflows.webhooks import ContestHooks, WebhookTargets, deliver_due_messages
 from tests.contest.answering import answer, counted, dialogue_of, server
 from tests.contest.building import task
 
@@ -304,6 +307,47 @@ def test_messages_are_written_with_the_events_that_they_tell_of(store: Store, cl
     assert payments[0]["author"] == "ann"
     assert {one["target"] for one in rows if one["kind"] == "feedback"} == {"https://ann.example/hook"}
     assert {one["kind"] for one in rows} == {"payment", "state", "feedback"}
+
+
+CHANGES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
+    "nothing": lambda row: {},
+    "the payee": lambda row: {"body": row["body"].replace('"ann"', '"eve"')},
+    "the reward": lambda row: {"body": row["body"].replace("invoice 7", "invoice 8")},
+    "the address": lambda row: {"target": "https://eve.example/hook"},
+    "the kind and the payee": lambda row: {"kind": "state", "body": row["body"].replace('"ann"', '"eve"')},
+    "a key twice": lambda row: {"kind": "state", "body": row["body"].replace("{", '{"author":"eve","type":"x",', 1)},
+    "no JSON": lambda row: {"kind": "state", "body": "author: eve"},
+    "the id": lambda row: {"id": "pay-again"},
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_payment_is_told_as_the_log_has_it_or_not_at_all(what: str, store: Store, clock: Clock) -> None:
+    """Whoever changed the message in the store would have another one paid, under a signature that is good."""
+    with server() as judge:
+        paying = replace(terms(judge), reward="invoice 7")
+        contest = create(store, paying, ContestHooks(payment="https://pay.example/hook"))
+        submit_to_contest(store, contest, author="ann", text="worth 75")
+        for hours in (0, 11, 100):
+            clock.pass_hours(hours)
+            play(store, contest)
+    [row] = store.outbox.list_messages(contest=contest)
+    changed = CHANGES[what](row)
+    with store._connect(writes=True) as connection:
+        connection.execute(update(OUTBOX).values(**{**row, **changed}))
+    sent: list[dict[str, Any]] = []
+
+    async def send(_: object, row: dict[str, Any], *__: object) -> str:
+        sent.append(row)
+        return ""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evenhand.workflows.webhooks._send_webhook_message", send)
+        asyncio.run(deliver_due_messages(store, WebhookTargets(), refuse_changed_payment_message))
+
+    [after] = store.outbox.list_messages(contest=contest)
+    assert (len(sent), after["state"]) == ((0, "dead") if changed else (1, "delivered"))
+    assert "tells of a payment that the log does not have" in (after["failure"] or "") or not changed
 
 
 def test_messages_are_numbered_for_each_address(store: Store, clock: Clock) -> None:

@@ -20,8 +20,10 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from evenhand import InputError
 from evenhand.models.connections import Connections
 from evenhand.service.engine import ServiceContestEngine
+from evenhand.store.rows import to_stored_json
 from evenhand.store.store import Store
 from evenhand.store.tables import OUTBOX
+from evenhand.workflows.contests import refuse_changed_payment_message
 from evenhand.workflows.webhooks import (
     AT_ONCE,
     MOST_ATTEMPTS,
@@ -101,7 +103,7 @@ def put(store: Store, target: str, *ids: str) -> None:
     rows = [
         {"id": id, "contest": CONTEST, "kind": "state", "target": target, "state": "pending", **times, "body": body}
         for id in ids
-        for body in [json.dumps({"type": "contest.state", "n": id})]
+        for body in [to_stored_json({"type": "contest.state", "n": id})]
     ]
     store.contests.begin_contest(contest_row())
     with store._connect(writes=True) as connection:
@@ -109,7 +111,7 @@ def put(store: Store, target: str, *ids: str) -> None:
 
 
 def deliver(store: Store, targets: WebhookTargets = PRIVATE) -> int:
-    return asyncio.run(deliver_due_messages(store, targets))
+    return asyncio.run(deliver_due_messages(store, targets, refuse_changed_payment_message))
 
 
 def states(store: Store) -> dict[str, str]:
@@ -157,7 +159,11 @@ def test_two_workers_do_not_send_a_message_twice(store: Store) -> None:
     """Whoever claims it sends it; nobody else is given it meanwhile."""
 
     async def both() -> list[int]:
-        return list(await asyncio.gather(*(deliver_due_messages(store, PRIVATE) for _ in range(5))))
+        return list(
+            await asyncio.gather(
+                *(deliver_due_messages(store, PRIVATE, refuse_changed_payment_message) for _ in range(5))
+            )
+        )
 
     with receive(lambda _: 200) as (url, heard):
         put(store, url, *(f"m{number}" for number in range(20)))

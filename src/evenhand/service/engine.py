@@ -20,6 +20,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.store.store import Store
 from evenhand.workflows.contest import LONGEST_GAP
+from evenhand.workflows.contests import refuse_changed_payment_message
 from evenhand.workflows.live_contest import list_due_contests, play_live_contest
 from evenhand.workflows.service_runs import STOP_PATIENCE, RunWorkflowControl, carry_out_run, list_due_runs
 from evenhand.workflows.webhooks import AT_ONCE, WebhookTargets, deliver_due_messages
@@ -119,7 +120,7 @@ class ServiceContestEngine:
             LOG.warning("contest %s could not be played: %s", id, error, exc_info=None if known else error)
 
     async def _tell_others(self) -> None:
-        while await deliver_due_messages(self.store, self.targets) == AT_ONCE:
+        while await deliver_due_messages(self.store, self.targets, refuse_changed_payment_message) == AT_ONCE:
             continue  # There may be more.
 
     async def _forget_answers(self) -> None:

@@ -65,14 +65,19 @@ def show_missing_pages(app: FastAPI, render: Callable[[Request, ServiceProblem],
     app.add_exception_handler(HTTPException, answer)
 
 
-def build_http_problem(
-    status: int, faults: list[dict[str, str]], *, imported: bool = False, **headers: str
+def build_http_problem(status: int, faults: list[dict[str, str]], **headers: str) -> JSONResponse:
+    """The answer to a request that cannot be met."""
+    return _build_http_answer(status, faults, headers)
+
+
+def _build_http_answer(
+    status: int, faults: list[dict[str, str]], headers: Mapping[str, str], *, imported: bool = False
 ) -> JSONResponse:
-    """The answer to a request that cannot be met; marked where it may quote a run that was imported."""
+    """The same, marked where it may quote a run that was imported."""
     detail = "; ".join(one["what"] for one in faults) or TITLES.get(status, "")
     body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
     content = {**body, "faults": faults, **({"imported": True} if imported else {})}
-    return JSONResponse(content, status_code=status, media_type=MEDIA_TYPE, headers=headers or None)
+    return JSONResponse(content, status_code=status, media_type=MEDIA_TYPE, headers=dict(headers) or None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +119,7 @@ def find_http_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
 async def _answer_http_refusal(request: Request, error: Any) -> JSONResponse:
     found = find_http_problem(error)
     imported = found.status in (409, 422) and await asyncio.to_thread(_is_about_imported_run, request)
-    return build_http_problem(found.status, list(found.faults), imported=imported, **found.headers)
+    return _build_http_answer(found.status, list(found.faults), found.headers, imported=imported)
 
 
 def _is_about_imported_run(request: Request) -> bool:

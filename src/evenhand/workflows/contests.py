@@ -222,6 +222,29 @@ def verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[Contes
     return row, events, [kept["hash"] for kept in stored]
 
 
+def refuse_changed_payment_message(store: Store, message: Row) -> None:
+    """A message says who is paid only if the verified log says the same; a StoreError where it does not."""
+    try:
+        body = json.loads(message["body"])
+    except ValueError:
+        body = {}
+    plain = to_stored_json(body) == message["body"]  # No key twice, of which another reader takes another value.
+    if plain and body.get("type") != "contest.payment" and message["kind"] != "payment":
+        return
+    row, events, _ = verify_contest_log_for_user(store, message["contest"])
+    hooks = ContestHooks(payment=ContestHooks.from_json(row["hooks"], {}).payment)
+    state = rebuild_contest_state(events)
+    for number, event in enumerate(events):
+        appended = AppendedContestEvent(number=number, event=event, calls=(), effects=(), state=state)
+        for true in build_contest_webhook_messages(row["id"], appended, hooks, event.at, {}):
+            same = all(true[name] == message[name] for name in ("id", "kind", "target"))
+            if plain and same and {**json.loads(true["body"]), "sequence": body.get("sequence")} == body:
+                return
+    raise _build_user_verification_error(
+        store, f"message {message['id']} tells of a payment that the log does not have"
+    )
+
+
 def _build_user_verification_error(store: Store, what: str) -> StoreError:
     return StoreError(Fault(what, CHANGED_CONTEST_HINT, where=store.shown))
 

@@ -20,7 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from evenhand.contest.events import CloseContest, NotifySubmitter, PaymentReleased
 from evenhand.contest.play import AppendedContestEvent
-from evenhand.errors import Fault, InputError
+from evenhand.errors import Fault, InputError, StoreError
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.stores import StoreLike, open_user_store
@@ -143,8 +143,13 @@ def sign_webhook_message(secret: str, id: str, timestamp: int, body: bytes) -> s
     return "v1," + b64encode(hmac.new(key, signed, sha256).digest()).decode()
 
 
-async def deliver_due_messages(store: Store, targets: WebhookTargets, *, now: datetime | None = None) -> int:
-    """Send what is due, each message once; how many were. What was not heard is tried again later, and later."""
+async def deliver_due_messages(
+    store: Store, targets: WebhookTargets, refuse: Callable[[Store, Row], None], *, now: datetime | None = None
+) -> int:
+    """Send what is due, each message once; how many were. What was not heard is tried again later, and later.
+
+    What `refuse` raises a StoreError for is put aside unsent.
+    """
     import aiohttp
 
     rows = await asyncio.to_thread(store.outbox.claim_due_messages, now or store.now(), most=AT_ONCE, lease=LEASE)
@@ -155,6 +160,12 @@ async def deliver_due_messages(store: Store, targets: WebhookTargets, *, now: da
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
 
         async def deliver(row: Row) -> None:
+            try:
+                await asyncio.to_thread(refuse, store, row)
+            except StoreError as error:
+                is_known = error.__cause__ is None  # Else the database failed, and the message may be good.
+                await asyncio.to_thread(_settle_webhook_message, store, row, str(error), gives_up=is_known)
+                return
             why = await _send_webhook_message(session, row, targets, store.now())
             await asyncio.to_thread(_settle_webhook_message, store, row, why)
 
@@ -201,11 +212,11 @@ async def _send_webhook_message(session: Any, row: Row, targets: WebhookTargets,
         return "the answer is not proper HTTP"
 
 
-def _settle_webhook_message(store: Store, row: Row, why: str) -> None:
+def _settle_webhook_message(store: Store, row: Row, why: str, *, gives_up: bool = False) -> None:
     now = store.now()
     if not why:
         store.outbox.mark_delivered(row["id"], now)
-    elif row["attempts"] + 1 >= MOST_ATTEMPTS:
+    elif gives_up or row["attempts"] + 1 >= MOST_ATTEMPTS:
         store.outbox.bury_message(row["id"], why)
     else:
         pause = min(FIRST_PAUSE * 2 ** row["attempts"], LONGEST_PAUSE) * random.uniform(0.8, 1.2)
