@@ -237,7 +237,7 @@ def test_what_was_set_aside_can_be_mended(folder: Path) -> None:
     assert sorted(one.id for one in second.submissions) == ["good", "heron"]
 
 
-UNSEEN = " \u00a0\u200b\ufeff\U0001d173\U0001bca0\U00013440\U00016fe4\U000e0041"
+UNSEEN = " \u00a0\u200b\ufeff\U0001d159\U00013442\U0001d173\U0001bca0\U00013440\U00016fe4\U000e0041"
 
 
 @pytest.mark.parametrize("name", [" heron", "\ufeffheron", "jose\u0301", *(f"heron{unseen}" for unseen in UNSEEN)])

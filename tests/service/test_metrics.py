@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -131,6 +132,21 @@ def test_each_criterion_is_an_event_of_its_request(collector: Collector, tmp_pat
     assert missing["gen_ai.evaluation.explanation"].startswith("abstained: ")
     assert {one["trace"] for one in collector.events} == {span.trace_id}
     assert "max@example.org" not in str(collector.events)
+
+
+def test_no_key_is_in_what_is_sent_of_requests(collector: Collector, tmp_path: Path) -> None:
+    """Neither in an address that somebody asked for, in whatever form, nor in the name of an output."""
+    key = "tok-Zq8vR2pLw5TnXe7Kc3Yb"
+    named = {**JUDGED, "outputs": {key: "Thanks."}}
+    with serve_in_process(tmp_path / "store", OTEL_EXPORTER_OTLP_ENDPOINT=collector.address, SHOP_TOKEN=key) as served:
+        for path in (f"/v1/runs/{key}", f"/nothing?a={key}", f"/v1/runs/{quote(key[::-1])}"):
+            assert requests.get(f"{served.address}{path}", timeout=30).status_code == 404
+        assert requests.post(f"{served.address}/v1/judge", json=named, timeout=30).status_code == 200
+        assert served.end(signal.SIGTERM) == 0
+    told = str(collector.spans) + str(collector.events)
+
+    assert len(collector.spans) >= 4 and "[key hidden]" in told
+    assert key not in told and key[::-1] not in told
 
 
 def test_the_command_line_sends_them_too(collector: Collector, tmp_path: Path) -> None:

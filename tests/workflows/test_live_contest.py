@@ -594,6 +594,17 @@ def test_what_is_sent_in_is_kept_and_judged_without_keys(
     assert ["ann@mail.example.org" in one for one in told[:2]] == [not masked] * 2
 
 
+def test_an_address_with_a_key_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be kept and shown as it came: it could not be called without the key."""
+    monkeypatch.setenv("SHOP_TOKEN", secret := "tok-Zq8vR2pLw5TnXe7Kc3Yb")
+    with server() as judge:
+        contest = create(store, terms(judge))
+
+    with pytest.raises(ContestError, match="notify: a key that is hidden here stands in the address"):
+        submit_to_contest(store, contest, author="ann", text="worth 75", notify=f"https://ann.example/?t={secret}")
+    assert store.inbox.list_rows(contest) == []
+
+
 def test_a_clock_that_jumps_closes_nothing(store: Store, clock: Clock) -> None:
     """A year ahead, the deadline is over and somebody would be paid; with the clock right again it goes on."""
     with server() as judge:

@@ -180,7 +180,7 @@ _VISIBLE = re.compile(f"[^{UNSEEN_CHARACTERS}]")
 # Of these, what no script needs inside a name; joiners and variants of a character are needed by some.
 _CONTROL = re.compile(
     r"[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0"
-    r"\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d173-\U0001d17a]"
+    r"\ufff0-\ufffb\ud800-\udfff\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a]"
 )
 
 

@@ -76,11 +76,11 @@ def _load_lookalikes_at_a_glance() -> Mapping[str, str]:
 
 
 # What leaves no mark, as a class of a pattern: spaces, control characters, what Unicode says may be ignored when a text
-# is shown, and format characters and fillers without a shape of their own (of hieroglyphs, of Khitan).
+# is shown, and format characters and fillers without a shape of their own (of hieroglyphs, of Khitan, of music).
 UNSEEN_CHARACTERS = (
     r"\s\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     r"\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
-    r"\U00013430-\U00013440\U00016fe4\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
+    r"\U00013430-\U00013442\U00016fe4\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 
 # What Unicode calls ignorable by default beyond marks and format characters (blank letters of Hangul, code points that

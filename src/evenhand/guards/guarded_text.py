@@ -129,7 +129,7 @@ def _respace_injected_words(view: GuardedTextView) -> Iterator[GuardedTextView]:
     for run in _LETTERS_APART.finditer(view.text):
         found = [place for place in range(*run.span()) if view.text[place].isalnum()]
         spelt = "".join(view.text[place] for place in found).translate(_LEET)
-        words = list(_compile_injection_words().finditer(spelt))
+        words = list(_find_injected_words(spelt))
         if len(run[0]) == len(spelt) > sum(len(word[0]) for word in words):
             continue  # A long word of its own, or a part of one.
         pieces += [view.text[done : run.start()], *(f" {word[0]}" for word in words), " "]
@@ -173,6 +173,19 @@ def _trace_injection_places(view: GuardedTextView, places: Iterable[int]) -> Tra
 def _trace_folded_injection(text: str) -> Trace:
     starts = trace_lookalike_letters(text)
     return starts, [place + 1 for place in starts]
+
+
+def _find_injected_words(spelt: str) -> Iterator[re.Match[str]]:
+    """The words in a run of letters, looked for step by step: while one search lasts, no other thread goes on."""
+    pattern, at = _compile_injection_words(), 0
+    while at < len(spelt):
+        end = at + _LETTERS_AT_ONCE
+        for word in pattern.finditer(spelt, at, end + _LONGEST_WORD):
+            if word.start() >= end:
+                break
+            yield word
+            at = word.end()
+        at = max(at, end)
 
 
 @cache
@@ -280,6 +293,8 @@ _WORD = re.compile(r"[a-z0-9@$]+")
 # Not those that stand alone in ordinary English: a, I, and what follows an apostrophe.
 _LONE_LETTERS = frozenset("bcefghjklnopqruvwyz")
 _LEET = str.maketrans("013457@$", "oieastas")
+_LETTERS_AT_ONCE = 10_000
+_LONGEST_WORD = 40  # Letters, and none of the words has as many.
 _LETTERS_APART = re.compile(r"(?<![a-z0-9])[a-z0-9@$](?:[\s._*|/,+~-]{1,3}[a-z0-9@$](?![a-z0-9@$])){3,}|[a-z]{9,}")
 _WITH_DIGITS = re.compile(r"[a-z]+[013457@$][a-z0-9@$]*|[013457@$]+[a-z][a-z0-9@$]*")
 _HAN_GAP = re.compile(r"(?<=[\u4e00-\u9fff])[\s._*|/-]{1,2}(?=[\u4e00-\u9fff])")

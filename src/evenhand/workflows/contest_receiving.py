@@ -182,6 +182,7 @@ def receive_arrivals_into_store(
     for number, arrival in enumerate(arrivals):
         try:
             known = follow_contest(store, arrival.contest)
+            _refuse_key_in_address(arrival, secrets)
             text = _hide_for_contest(known, secrets, arrival.text)  # Before anybody has to wait for it.
         except Exception as error:
             answers[number] = error
@@ -264,6 +265,13 @@ def _receive_arrival_into_store(store: StoreLike, arrival: ContestArrival) -> Co
     if isinstance(answer, ContestReceipt):
         return answer
     raise answer
+
+
+def _refuse_key_in_address(arrival: ContestArrival, secrets: ModelSecrets) -> None:
+    """An address cannot be called without what is hidden in it, so none is kept that has a key."""
+    notify = arrival.notify if isinstance(arrival, SubmitWorkflowArrival) else None
+    if notify is not None and secrets.remove_keys(notify) != notify:
+        raise ContestError(Fault("a key that is hidden here stands in the address", "name another", where="notify"))
 
 
 def _hide_for_contest(known: FollowContestWorkflow, secrets: ModelSecrets, text: str) -> str:

@@ -19,6 +19,7 @@ from evenhand.judging.judge import listen_to_judge_reviews
 from evenhand.judging.results import JudgedSample
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Criterion, CriterionScore, Missing
+from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
 
 ENDPOINT_VARIABLES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
@@ -35,6 +36,7 @@ class UserTelemetry:
 
     traces: Any
     events: Any
+    secrets: ModelSecrets  # That are in none of its texts.
 
     def record_reviews(self, sample: Sample, judged: JudgedSample) -> None:
         """One event for each criterion of each output."""
@@ -52,7 +54,7 @@ class UserTelemetry:
                     "evenhand.sample": sample.id,
                     "evenhand.output": card.id,
                 }
-                logger.emit(event_name=EVENT_NAME, attributes=attributes)
+                logger.emit(event_name=EVENT_NAME, attributes=self.secrets.remove_from_data(attributes))
 
 
 @contextmanager
@@ -87,17 +89,28 @@ def _open_telemetry_from_environment() -> UserTelemetry:
         from opentelemetry.sdk._logs import LoggerProvider
         from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
         from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         what = f"{ENDPOINT_VARIABLES[0]} asks for telemetry, and {error.name} is not installed"
         raise InputError(Fault(what, "pip install 'evenhand[telemetry]', or unset it")) from None
+    secrets = collect_api_keys_to_hide(os.environ)
+
+    class KeyRemover(SpanProcessor):
+        """Takes keys out of the addresses that a service is asked for."""
+
+        def on_start(self, span: Span, parent_context: object = None) -> None:
+            for name, value in (span.attributes or {}).items():
+                if secrets.remove_from_data(value) != value:
+                    span.set_attribute(name, secrets.remove_keys(str(value)))
+
     own = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": SERVICE_NAME}
     resource = Resource.create({**own, "service.version": __version__})
     traces, events = TracerProvider(resource=resource), LoggerProvider(resource=resource)
+    traces.add_span_processor(KeyRemover())
     traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     events.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter()))
-    return UserTelemetry(traces, events)
+    return UserTelemetry(traces, events, secrets)
 
 
 def _describe_score_to_telemetry(score: CriterionScore, criterion: Criterion | None) -> dict[str, str | float]:
