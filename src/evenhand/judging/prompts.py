@@ -17,6 +17,7 @@ from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
 from evenhand.judging.reading.answer_alone import (
     find_object_asked_for,
+    find_strict_json_object,
     is_reply_answer_alone,
     may_repeat_planted_answers,
 )
@@ -292,7 +293,9 @@ def ask_judge_questions(
     if wrong:
         again = yield tuple(_build_reply_repair_prompt(questions[at].request, readings[at], prompts) for at in wrong)
         for at, reply in zip(wrong, again, strict=True):
-            readings[at] = _merge_repaired_reply_reading(readings[at], _read_judge_reply(questions[at], reply, prompts))
+            second = _read_judge_reply(questions[at], reply, prompts)
+            stands_alone = _replaces_first_reply(questions[at], replies[at], reply)
+            readings[at] = second if stands_alone else _merge_repaired_reply_reading(readings[at], second)
     return readings
 
 
@@ -369,6 +372,15 @@ def _build_reply_repair_prompt(request: Request, reading: JudgeReplyReading[T], 
 def _list_shown_names(request: Request) -> dict[str, str]:
     """What the form calls a criterion, by its id, where these differ."""
     return {one.id: one.shown_as for _, one in request.about.asked if one.shown_as} if request.about else {}
+
+
+def _replaces_first_reply(question: JudgeQuestion[T], first: Reply | NoReply, second: Reply | NoReply) -> bool:
+    """Whether a second reply is the object asked for, and the first no JSON: prose may have been misread in part."""
+    if isinstance(first, NoReply) or isinstance(second, NoReply):
+        return False
+    request, texts = question.request, [escape_tags_in_json_strings(one.text) for one in (first, second)]
+    asked_for = find_object_asked_for(texts[1], request.schema, _list_shown_names(request))
+    return asked_for is not None and find_strict_json_object(texts[0]) is None
 
 
 def _merge_repaired_reply_reading(first: JudgeReplyReading[T], second: JudgeReplyReading[T]) -> JudgeReplyReading[T]:

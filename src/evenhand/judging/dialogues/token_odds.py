@@ -160,7 +160,7 @@ def _ask_score_line(
     if repeat:
         settings = vary_repeated_judge_settings(manner.settings, manner.seed, repeat)
     pieces = _list_judged_pieces(rubric, sample, output, prompts)
-    outline = PromptOutline(halves=halves, ids=(id,))
+    outline = PromptOutline(halves=halves, ids=(id,), asked=((id, criterion),))
 
     def read(text: str) -> JudgeReplyReading[Judgment]:
         score = read_reply_score(text, criterion.scale, id)

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import islice, pairwise
+from itertools import islice
 from types import MappingProxyType
 from typing import TypeVar, cast
 
 from evenhand.judging.reading.answer_frames import is_answer_only_framed
+from evenhand.judging.reading.copied_passages import (
+    HOLDS_VALUE,
+    MOST_ANSWER_WORDS,
+    list_passages_of_texts,
+    list_unescaped_texts,
+)
 from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, HOLDER_KEYS, REASON_KEYS, SCORE_KEYS
 from evenhand.judging.reading.reply_text import (
     drop_unseen_characters_from_reply,
@@ -24,13 +29,11 @@ from evenhand.judging.reading.reply_text import (
     spell_out_entities_in_reply,
 )
 from evenhand.judging.reading.score_labels import read_reply_score_label
-from evenhand.judging.reading.score_mentions import NUMBER_WORDS
 
 Reading = TypeVar("Reading")
 
 CANNOT_ASSESS = "cannot assess"
 MOST_ANSWER_LINES = 40
-MOST_ANSWER_WORDS = 3  # Of a text that is an answer: "cannot assess".
 READ_AT_ONCE = 50_000  # Characters of a judged text; a window begins before the last one ends.
 WINDOW_STEP = 40_000
 MOST_LINES_READ = 300
@@ -55,11 +58,6 @@ _GLUED = re.compile(  # HighScore: 10ms
     r"(?<=[a-z])(?=[A-Z])|_|(?<=[0-9])(?=[^\W\d_])|(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])"
 )
 _MARKS = re.compile(r"[{}\[\]\"~]")  # Around a text in which a table stands.
-_WORD = re.compile(r"[0-9]+|[\u3040-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u9fff\uac00-\ud7af]+")
-_HOLDS_VALUE = re.compile(
-    rf"[\d一二三四五六七八九十是否★⭐]|\b(?:{'|'.join(NUMBER_WORDS)}|yes|no|pass|fail|true|false|met|tie|better|winner|[A-Z])\b",
-    re.IGNORECASE,
-)
 # What may follow the end of a text in JSON, as the reader that forgives faults has it, and go on with another key.
 _ENDS_TEXT = re.compile(r"[\"'“”‘’]\s{0,9}(?:[:：}]|//|\#|/\*|[\]),](?=[^:：]{0,200}[:：]))")
 _MAY_ANSWER = re.compile(r"[:：=|/{\[★⭐分]|\bout of\b|\bis better\b", re.IGNORECASE)
@@ -210,36 +208,6 @@ def _may_end_json_text(text: str) -> bool:
     return any(_ENDS_TEXT.search(one) for one in (spelt, *list_unescaped_texts(spelt)))
 
 
-def list_passages_of_texts(reply: str, texts: Sequence[str]) -> Iterator[str]:
-    """The passages of a reply, of two words or more and with a value, all of whose words follow each other in a text.
-
-    Marks between words, look-alike letters and letter case make no difference; each passage is spelt as in the reply,
-    and once more in plain characters where it has others.
-    """
-    spelt = unicodedata.normalize("NFC", spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply)))
-    said, places = _spell_in_plain_characters(spelt)
-    words = [(word.start(), word.end(), fold_quotation_in_reply(word[0])) for word in _WORD.finditer(said)]
-    judged = (fold_quotation_in_reply(one) for text in texts for one in (text, *list_unescaped_texts(text)))
-    follow = {pair for text in judged for pair in pairwise(_WORD.findall(text))}
-    start = 0
-    for at in range(1, len(words) + 1):
-        if at == len(words) or (words[at - 1][2], words[at][2]) not in follow:
-            begins, ends = words[start][0], words[at - 1][1]
-            if at - start > 1 and _HOLDS_VALUE.search(said, begins, ends):
-                for passage in dict.fromkeys((said[begins:ends], spelt[places[begins] : places[ends - 1] + 1])):
-                    yield passage
-                    yield from (line for line in passage.split("\n") if line != passage and _HOLDS_VALUE.search(line))
-            start = at
-
-
-def _spell_in_plain_characters(text: str) -> tuple[str, Sequence[int]]:
-    """A text with `№` as `No` and the like, and for each character the place of the one that it stands for."""
-    if text.isascii():
-        return text, range(len(text))
-    plain = [unicodedata.normalize("NFKC", character) for character in text]
-    return "".join(plain), [place for place, part in enumerate(plain) for _ in part]
-
-
 def _list_text_parts(text: str) -> Iterator[str]:
     plain = [text, *list_unescaped_texts(text)]
     apart = (_MARKS.sub(" ", _GLUED.sub(" ", _THINKING.sub(" ", one))) for one in plain)
@@ -254,7 +222,7 @@ def _list_text_parts(text: str) -> Iterator[str]:
 def _may_line_answer(line: str) -> bool:
     """Whether a line has a label, or is a value and hardly anything else."""
     return _MAY_ANSWER.search(line) is not None or (
-        len(line.split()) <= MOST_ANSWER_WORDS and _HOLDS_VALUE.search(line) is not None
+        len(line.split()) <= MOST_ANSWER_WORDS and HOLDS_VALUE.search(line) is not None
     )
 
 
@@ -370,20 +338,3 @@ def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Colle
         or normalize_reply_answer_name(cell) in labels
         for cell in cells
     )
-
-
-MOST_ESCAPED = 3  # Times that a text is taken for the text of a text.
-_ESCAPE = re.compile(r"\\(?:([\"\\/nrt])|u([0-9a-fA-F]{4}))")
-
-
-def list_unescaped_texts(piece: str) -> Iterator[str]:
-    """A text as it is where it is the text of a text: without its escapes."""
-    for _ in range(MOST_ESCAPED):
-        if _ESCAPE.search(piece) is None:
-            break
-        piece = _ESCAPE.sub(_read_escape, piece)
-        yield piece
-
-
-def _read_escape(escape: re.Match[str]) -> str:
-    return chr(int(escape[2], 16)) if escape[2] else {"n": "\n", "r": "\n", "t": "\t"}.get(escape[1], escape[1])

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from evenhand.files.parsing import DuplicateKeyJsonObject
-from evenhand.judging.reading.prose_scores import read_prose_reply_score, read_reply_band_score
+from evenhand.judging.reading.prose_scores import read_prose_reply_score
 from evenhand.judging.reading.reply_text import (
     normalize_reply_answer_name,
     strip_reply_markup,
@@ -297,3 +297,27 @@ HOLDER_KEYS = frozenset([
     "assessment", "assessments", "judgment", "judgments", "judgement", "judgements", "review", "reviews", "redflags",
     "bonuses", "submissions", "items", "dimensions", "final", "finalanswer", "json", "data", "score", "rating",
 ])  # fmt: skip
+
+
+def read_reply_band_score(band: object, score: object, scale: Scale) -> CriterionScore:
+    """A band and a number as the scale reads them, with the band written in any case."""
+    spelt = normalize_reply_answer_name(re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE))
+    id = next((one.id for one in scale.bands if normalize_reply_answer_name(one.id) == spelt), band)
+    if isinstance(score, str):
+        bandless = Scale(min=scale.min, max=scale.max, integers=scale.integers)
+        read = read_prose_reply_score(strip_reply_markup(score), bandless, {})
+        score = read.value if isinstance(read, Scored) else score
+    return scale.read({"band": id, "score": score})
+
+
+def add_band_named_in_reply(text: str, scale: Scale, score: CriterionScore) -> CriterionScore:
+    """A number that was read in prose, with the only band that the prose names."""
+    if not scale.bands or isinstance(score, Missing):
+        return score
+    ids = "|".join(sorted((re.escape(band.id) for band in scale.bands), key=len, reverse=True))
+    named = re.findall(rf"\bband\s?(?::|=|is|-)?\s?[\"'(\[]?({ids})(?!\w)", text, re.IGNORECASE)
+    beside = re.findall(rf"(?<!\w)({ids})\s?[(\[:,\-–—]\s?[0-9]", text)
+    bands = {found.lower() for found in named or beside}
+    if len(bands) != 1:
+        return Missing.unreadable("it names no band" if not bands else "it names several bands")
+    return read_reply_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)

@@ -7,10 +7,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from enum import IntEnum
 
-from evenhand.judging.reading.reply_text import normalize_reply_answer_name, strip_reply_markup
+from evenhand.judging.reading.reply_text import (
+    find_judge_refusal,
+)
 from evenhand.judging.reading.score_labels import ScoreLabel, names_score_level_in_reply, read_reply_score_label
 from evenhand.judging.reading.score_mentions import (
     ENDS_WELL,
@@ -175,8 +176,10 @@ def read_prose_reply_score(
         return Missing.unreadable(f"it speaks of another scale than {scale}")
     text = remove_scale_echoes_from_reply(text, scale)
     found = find_reply_score_statements(text, scale, names)
-    if least == MentionWeight.BARE:
-        found = found or _find_bare_reply_scores(text, scale, names)
+    if least == MentionWeight.BARE and not found:
+        found = _find_bare_reply_scores(text, scale, names)
+        if found and find_judge_refusal(text):
+            return Missing.unreadable("it abstains, and a number stands beside that")
     found = [one for one in found if one.weight >= least]
     if not found:
         return None
@@ -206,7 +209,12 @@ def find_reply_score_statements(text: str, scale: Scale, names: Mapping[str, str
     found = [one for mention in said if (one := weigh_reply_score_mention(text, mention, names))]
     found = [one for one in found if not one.mention.spelt or _counts_as_reply_score_word(text, one)]
     last = _find_last_line_reply_score(text, all_mentions)
-    return [*found, WeighedMention(last, MentionWeight.FINAL)] if last and found else found
+    if last is None or not found:
+        return found
+    # It may be a quotation: beside a score or an abstention it weighs as much as that, and may contradict it.
+    scores = ((one.weight, one.mention.score) for one in found)
+    given = [weight for weight, score in scores if isinstance(score, Scored) or score.kind == "abstained"]
+    return [*found, WeighedMention(last, max(given, default=MentionWeight.FINAL))]
 
 
 def settle_reply_score_statements(found: Sequence[WeighedMention]) -> CriterionScore:
@@ -372,27 +380,3 @@ def _find_trailing_reply_score(text: str, found: Sequence[ScoreMention]) -> Scor
     if before.endswith("(") and re.search(r"\([0-9.]{1,4}\)\s?[,;]", before):
         return None  # Poor (1), good (3)
     return None if last.spelt or _continues_list_in_reply(text, last) else last
-
-
-def read_reply_band_score(band: object, score: object, scale: Scale) -> CriterionScore:
-    """A band and a number as the scale reads them, with the band written in any case."""
-    spelt = normalize_reply_answer_name(re.sub(r"\Aband\s*", "", str(band).strip(), flags=re.IGNORECASE))
-    id = next((one.id for one in scale.bands if normalize_reply_answer_name(one.id) == spelt), band)
-    if isinstance(score, str):
-        bandless = Scale(min=scale.min, max=scale.max, integers=scale.integers)
-        read = read_prose_reply_score(strip_reply_markup(score), bandless, {})
-        score = read.value if isinstance(read, Scored) else score
-    return scale.read({"band": id, "score": score})
-
-
-def add_band_named_in_reply(text: str, scale: Scale, score: CriterionScore) -> CriterionScore:
-    """A number that was read in prose, with the only band that the prose names."""
-    if not scale.bands or isinstance(score, Missing):
-        return score
-    ids = "|".join(sorted((re.escape(band.id) for band in scale.bands), key=len, reverse=True))
-    named = re.findall(rf"\bband\s?(?::|=|is|-)?\s?[\"'(\[]?({ids})(?!\w)", text, re.IGNORECASE)
-    beside = re.findall(rf"(?<!\w)({ids})\s?[(\[:,\-–—]\s?[0-9]", text)
-    bands = {found.lower() for found in named or beside}
-    if len(bands) != 1:
-        return Missing.unreadable("it names no band" if not bands else "it names several bands")
-    return read_reply_band_score(bands.pop(), Decimal(score.value.numerator) / score.value.denominator, scale)

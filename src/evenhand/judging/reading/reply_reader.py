@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evenhand.judging.reading.json_answers import GIVEN_TWICE, read_json_reply_answers
+from evenhand.judging.reading.json_answers import GIVEN_TWICE, add_band_named_in_reply, read_json_reply_answers
 from evenhand.judging.reading.prose_scores import (
     SCORES_CONTRADICT,
     MentionWeight,
     WeighedMention,
-    add_band_named_in_reply,
     find_reply_score_statements,
     mentions_another_scale_in_reply,
     read_prose_reply_score,
