@@ -156,6 +156,18 @@ def test_a_batch_that_is_refused_as_a_whole_for_its_size_is_sent_again(tmp_path:
         assert [len(one.lines) for one in server.batches.values()] == [OUTPUTS, OUTPUTS]
 
 
+def test_a_key_that_a_provider_repeats_in_its_refusal_is_kept_nowhere(tmp_path: Path) -> None:
+    """Neither in the store nor in the report, whatever the run keeps."""
+    with BatchServer() as server:
+        key = server.environ["OPENAI_API_KEY"]
+        server.whole = lambda number: {"code": "invalid", "message": f"no such key: {key}"}
+        done = run_batch(tmp_path, server, "--json", "--report-only", judges=["openai/first"])
+
+    assert "the batch was refused: no such key: [key hidden]" in done.out
+    assert key not in done.out + done.err
+    assert key.encode() not in b"".join(file.read_bytes() for file in (tmp_path / ".evenhand").iterdir())
+
+
 @pytest.mark.parametrize("judge", JUDGES.values())
 @pytest.mark.parametrize("trouble", ["500", "drop after", *(("429", "drop") if SOAK else ())])
 def test_trouble_with_creating_a_batch_never_makes_two(tmp_path: Path, judge: str, trouble: str) -> None:

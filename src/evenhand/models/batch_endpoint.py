@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from urllib.parse import quote
 
@@ -160,7 +160,11 @@ class ProviderBatchEndpoint:
             return data
         if not isinstance(data.get("id"), str) or not data["id"]:
             return ServerProblem("busy", "the answer about a batch has no id")
-        return _view_openai_batch(data) if self._openai else _view_anthropic_batch(data)
+        view = _view_openai_batch(data) if self._openai else _view_anthropic_batch(data)
+        if self.remote.hide_keys(view.id) != view.id:
+            return ServerProblem("refused", "the id of the batch has a key in it, and cannot be kept")
+        why = view.failure and self.remote.hide_keys(view.failure.why)
+        return replace(view, failure=replace(view.failure, why=why)) if view.failure and why else view
 
     async def _list_since(self, since: float) -> list[BatchView] | ServerProblem:
         """The batches of the server that were created after a time; it lists the newest first."""
@@ -202,7 +206,7 @@ class ProviderBatchEndpoint:
             return _UNANSWERED[code]
         status = read_token_count(response.get("status_code"))
         if status is None:
-            said = read_provider_text(error.get("message")) or "without a reason"
+            said = self.remote.hide_keys(read_provider_text(error.get("message"))) or "without a reason"
             return ServerProblem("busy", f"it was not answered in the batch: {said}")
         told = read_provider_text(response.get("request_id"))
         return self._read_body(status, response.get("body"), told)

@@ -122,6 +122,10 @@ class RemoteModel:
         """Whether the strictest way to ask for the form of an answer has not been refused."""
         return len(self.accepted.formats) == len(self._wire.FORMATS) or self.accepted.formats[:1] == ("tool",)
 
+    def hide_keys(self, text: str) -> str:
+        """What its server says, without the keys that are known here."""
+        return self._line.secrets.remove_keys(text)
+
     @property
     def takes_seeds(self) -> bool:
         """Whether a seed can be sent and has not been refused."""
