@@ -17,6 +17,7 @@ from evenhand import ContestError, Limits, Task
 from evenhand.contest.read_task import load_task
 from evenhand.contest.record import list_contest_changes
 from evenhand.contest.task import ContestMode
+from evenhand.errors import EvenhandError
 from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import HIDDEN
 from evenhand.store.contest_store import ContestStore
@@ -623,6 +624,57 @@ def test_a_clock_that_jumps_closes_nothing(store: Store, clock: Clock) -> None:
     assert due == [contest]
     assert left == ("open", True)
     assert view_live_contest(store, contest, "ben")["submissions"][0]["status"] == "gate_passed"
+
+
+def test_a_clock_that_jumps_while_a_contest_is_played_does_not_vouch_for_itself(store: Store, clock: Clock) -> None:
+    """What is written after the jump would be the last sign, and the next look would close the contest and pay."""
+
+    jumps = [365 * 24]
+
+    def judge(body: Json) -> str | int:
+        clock.pass_hours(jumps.pop() if jumps else 0)
+        return answer(body)
+
+    with FakeServer(judge) as leaping:
+        contest = create(store, terms(leaping, deadline=NOON + timedelta(days=10)))
+        submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        for _ in range(3):
+            with pytest.raises(EvenhandError, match="365 days after the last sign of contest"):
+                play(store, contest)
+        due = list_due_contests(store)
+        clock.pass_hours(-365 * 24)
+        play(store, contest)
+
+    assert due == [contest]
+    assert view_live_contest(store, contest, "ann")["submissions"][0]["status"] == "gate_passed"
+    assert view_live_contest(store, contest)["state"] == "open"
+
+
+def test_the_id_of_a_submission_tells_nothing_of_others(store: Store) -> None:
+    """One named like the second submission of another would be numbered anew, and know that the other is there."""
+    with server() as judge:
+        alone, both = (create(store, replace(terms(judge), name=name)) for name in ("alone", "both"))
+    ids: dict[str, list[str]] = {contest: [] for contest in (alone, both)}
+    for contest, authors in {alone: ["ann-2"] * 2, both: ["ann", "ann", "ann-2", "ann-2", "ann-2-1"]}.items():
+        for author in authors:
+            ids[contest].append(submit_to_contest(store, contest, author=author, text="worth 75").id)
+
+    assert ids[both] == ["ann", "ann-2", "ann-2-1", "ann-2-2", "ann-2-1-1"]
+    assert ids[alone] == ids[both][2:4]
+
+
+def test_a_challenge_says_something(store: Store, clock: Clock) -> None:
+    """As a submission must."""
+    with server() as judge:
+        contest = create(store, terms(judge))
+        for author, worth in (("ann", 81), ("ben", 75)):
+            submit_to_contest(store, contest, author=author, text=f"This is worth {worth}.")
+        play(store, contest)
+        clock.pass_hours(11)
+        play(store, contest)
+
+    with pytest.raises(ContestError, match="there is nothing in the challenge"):
+        challenge_contest(store, contest, author="ben", reason=" \u200b")
 
 
 def test_a_quiet_contest_is_ended_on_time(store: Store, clock: Clock) -> None:

@@ -263,11 +263,13 @@ def refuse_submission(state: ContestState, given: Submission) -> None:
         raise ContestError(Fault("the submission is one revision too many", limit))
 
 
-def refuse_challenge_without_stake(state: ContestState, challenge: Challenge) -> None:
-    """One by the author who came first, or of whom nothing was ranked or judged: the one review is for the others.
+def refuse_challenge(state: ContestState, challenge: Challenge) -> None:
+    """One without a reason, by the author who came first, or of whom nothing was judged: the review is for others.
 
     It is asked before a challenge becomes an event: logs that are kept may hold such challenges.
     """
+    if is_blank_submission(challenge.reason):
+        raise ContestError(Fault("there is nothing in the challenge", "it says what was overlooked"))
     own = state.entries_by_author(challenge.by)
     if state.challenge is None and state.winner in [one.id for one in own]:
         what = f"{challenge.by} came first, and has nothing to challenge"
@@ -374,7 +376,7 @@ def _explain_contest_entry_refusal(state: ContestState, event: SubmissionReceive
         return "there was no ranking yet that could be challenged"
     try:
         if isinstance(event, RankingChallenged):
-            refuse_challenge_without_stake(state, event.challenge)
+            refuse_challenge(state, event.challenge)
         apply_contest_event(state, event)
     except ContestError as error:
         return str(error)

@@ -26,7 +26,7 @@ from evenhand.contest.machine import (
     apply_contest_event,
     list_pending_contest_effects,
     rebuild_contest_state,
-    refuse_challenge_without_stake,
+    refuse_challenge,
 )
 from evenhand.contest.state import ContestState
 from evenhand.contest.task import Challenge, Submission
@@ -224,7 +224,7 @@ async def _advance_contest_after_deadline(
         if challenge == log.state.challenge or not come.has(challenge.at):
             continue
         try:
-            refuse_challenge_without_stake(log.state, challenge)
+            refuse_challenge(log.state, challenge)
             log.write(RankingChallenged(challenge=challenge))
         except ContestError:
             log.left_out.append(RankingChallenged(challenge=challenge))

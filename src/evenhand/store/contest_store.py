@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -90,19 +90,21 @@ class ContestStore:
         *,
         holder: str | None = None,
         now: datetime | None = None,
+        longest_gap: timedelta | None = None,
         messages: Sequence[Mapping[str, object]] = (),
     ) -> None:
         """Write the next event, safe when this returns; refused if it is not the next one: another process was faster.
 
         It has its contest, number, time (`at`, that of the contest), content and calls. `now`, the time of the clock,
         is kept as the sign that its process lives. With `holder`, it is refused too where another process has taken the
-        contest over. `messages` say to others what it means: rows of the outbox, written with it or not at all.
+        contest over, and with `longest_gap` where the clock has jumped since the last sign. `messages` say to others
+        what it means: rows of the outbox, written with it or not at all.
         """
         contest, number = event["contest"], event["number"]
         try:
             with self._write() as connection:
                 # First: whoever else appends waits here, and then sees this event.
-                self._touch_contest_row(connection, contest, now)
+                self._touch_contest_row(connection, contest, now, longest_gap)
                 self._refuse_stale_write(connection, contest, number, holder)
                 self._refuse_changed_row(connection, contest)
                 self._insert_event(connection, event, messages)
@@ -176,10 +178,19 @@ class ContestStore:
         with self._read() as connection:
             return list(stream_rows(connection, query))
 
-    def hold_contest(self, id: str, holder: str, *, seen: int | None = None, now: datetime | None = None) -> None:
+    def hold_contest(
+        self,
+        id: str,
+        holder: str,
+        *,
+        seen: int | None = None,
+        now: datetime | None = None,
+        longest_gap: timedelta | None = None,
+    ) -> None:
         """Hold a contest and set it running; refused while another process works on it.
 
-        With `seen`, it is refused too if the log has another number of events by now.
+        With `seen`, it is refused too if the log has another number of events by now, and with `longest_gap` where the
+        clock has jumped since the last sign.
         """
         with self._write() as connection:
             held = partial(self._is_row_held, connection, now)
@@ -187,17 +198,19 @@ class ContestStore:
             hold_stored_row(connection, CONTEST_KIND, id, holder, held, self._shown)
             if seen is not None:
                 self._refuse_stale_write(connection, id, seen)
-            self._touch_contest_row(connection, id, now)
+            self._touch_contest_row(connection, id, now, longest_gap)
             # Whoever holds it may die: until it is let go, it is due, and a hold that went stale is found.
             due = update(CONTESTS).where(CONTESTS.c.id == id, CONTESTS.c.hooks.is_not(None))
             connection.execute(due.values(wakes=self._read_moment(connection, now)))
             self._seal_contest(connection, id)
 
-    def beat_contest(self, id: str, holder: str, *, now: datetime | None = None) -> None:
-        """A sign that the player of a contest lives."""
-        held = (CONTESTS.c.id == id) & (CONTESTS.c.holder == holder)
+    def beat_contest(
+        self, id: str, holder: str, *, now: datetime | None = None, longest_gap: timedelta | None = None
+    ) -> None:
+        """A sign that the player of a contest lives; none is given by a clock that has jumped since the last one."""
         with self._write() as connection:
-            connection.execute(update(CONTESTS).where(held).values(touched=self._read_moment(connection, now)))
+            if connection.execute(select(CONTESTS.c.holder).where(CONTESTS.c.id == id)).scalar() == holder:
+                self._touch_contest_row(connection, id, now, longest_gap)
 
     def settle_wake(self, id: str, wakes: datetime | None, *, seen: int) -> None:
         """Say when something is due next of a contest that was let go.
@@ -341,15 +354,41 @@ class ContestStore:
             what = f"what is kept of contest {id} beside its log was changed, or events at its end are missing"
             raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
 
-    def _touch_contest_row(self, connection: Connection, id: str, now: datetime | None) -> None:
-        """Note that the process at work on a contest lives; nobody else changes it until the transaction is over."""
+    def _touch_contest_row(
+        self, connection: Connection, id: str, now: datetime | None, longest_gap: timedelta | None
+    ) -> None:
+        """Note that the process at work on a contest lives; nobody else changes it until the transaction is over.
+
+        A clock that has jumped while it worked must not vouch for itself: the next look would find no gap.
+        """
         touched = self._read_moment(connection, now)
-        done = connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(touched=touched))
-        if not done.rowcount:
+        of_contest = CONTESTS.c.id == id
+        last = connection.execute(select(CONTESTS.c.touched).where(of_contest).with_for_update()).scalar()
+        if last is None:
             raise StoreError(Fault(f"no contest {id!r}", where=self._shown))
+        if longest_gap and (fault := explain_clock_jump(id, last, datetime.fromisoformat(touched), longest_gap)):
+            raise StoreError(replace(fault, where=self._shown))
+        connection.execute(update(CONTESTS).where(of_contest).values(touched=touched))
 
     def _read_moment(self, connection: Connection, now: datetime | None) -> str:
         return (now or read_store_moment(connection, self._clock)).isoformat(timespec="milliseconds")
+
+
+def explain_clock_jump(contest: str, last: str, now: datetime, longest: timedelta) -> Fault | None:
+    """What is wrong with a clock that is too far from the last sign of a contest; None where nothing is.
+
+    One that runs ahead would close it for good, and one that runs behind would hold it open.
+    """
+    sign = parse_stored_time(last)
+    if abs(now - sign) <= longest:
+        return None
+    side, far = ("after", now - sign) if now > sign else ("before", sign - now)
+    days = round(far / timedelta(days=1))
+    what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} the last sign of contest {contest}"
+    limit = f"{longest.total_seconds() / 86_400:g} days are allowed"
+    return Fault(
+        what, f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
+    )
 
 
 def _read_logged_key(calls: str) -> object:

@@ -56,7 +56,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.model_names import is_decision_model_name
 from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Model, Reply, Request
 from evenhand.runs.run_record import make_run_record_id
-from evenhand.store.queries import parse_stored_time
+from evenhand.store.contest_store import explain_clock_jump
 from evenhand.store.rows import Row
 from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
@@ -167,8 +167,9 @@ async def run_contest(
     if row is None:
         row = _begin_contest_for_user(store, contest, how, rehearsal=rehearsal)
     else:
-        store.contests.hold_contest(row["id"], name_lock_process(), seen=len(begun))
-    sitting = UserContestSession(store, row, how, connections)
+        gap = contest.longest_gap
+        store.contests.hold_contest(row["id"], name_lock_process(), seen=len(begun), longest_gap=gap)
+    sitting = UserContestSession(store, row, how, connections, longest_gap=contest.longest_gap)
     log = ContestEventLog(begun, sitting.record_event)
     first = None
     if locked is not None:
@@ -252,15 +253,9 @@ def _foresee_contest_payment_for_user(
 
 
 def refuse_clock_jump_for_user(row: Row, longest: timedelta, now: datetime) -> None:
-    """A clock that runs ahead would close a contest for good, and one that runs behind would hold it open."""
-    last = parse_stored_time(row["touched"])
-    if abs(now - last) > longest:
-        side, far = ("after", now - last) if now > last else ("before", last - now)
-        days = round(far / timedelta(days=1))
-        what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} the last sign of contest"
-        limit = f"{longest.total_seconds() / 86_400:g} days are allowed"
-        hint = f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
-        raise ContestError(Fault(f"{what} {row['id']}", hint))
+    """Leave a contest alone whose last sign is too far from the clock."""
+    if fault := explain_clock_jump(row["id"], row["touched"], now, longest):
+        raise ContestError(fault)
 
 
 def _load_finished_contest_for_user(store: Store, id: str, events: Sequence[ContestEvent], contest: Contest) -> Json:

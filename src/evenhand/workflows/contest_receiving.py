@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 
 from evenhand.contest.events import RankingChallenged
-from evenhand.contest.machine import apply_contest_event, refuse_challenge_without_stake, refuse_submission
+from evenhand.contest.machine import apply_contest_event, refuse_challenge, refuse_submission
 from evenhand.contest.state import ContestEntry, ContestState
 from evenhand.contest.task import Challenge, Submission, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault, StoreError
@@ -94,7 +95,7 @@ class ChallengeWorkflowArrival:
             what = f"there is no ranking to challenge: the contest is {state.phase}"
             raise ContestError(Fault(what, "one can be challenged while its challenge period lasts"))
         given = Challenge(by=self.author, at=at, reason=text)
-        refuse_challenge_without_stake(state, given)
+        refuse_challenge(state, given)
         apply_contest_event(replace(state, at=min(at, state.at or at)), RankingChallenged(challenge=given))
         content = to_stored_json({"reason": given.reason})
         row: Row = {"kind": "challenge", "id": "challenge", "author": given.by, "content": content}
@@ -285,8 +286,16 @@ def _hide_for_contest(known: FollowContestWorkflow, secrets: ModelSecrets, text:
 
 
 def _choose_id_of_received_submission(author: str, own: Sequence[ContestEntry], state: ContestState) -> str:
-    """The author's name, and a number from the second on."""
+    """The author's name, and a number from the second on.
+
+    A name that ends like a number has one from the first on: `ann-2` is the second of ann, and nobody else's first,
+    or an id would tell an author before the ranking that another took part.
+    """
     number = len(own) + 1
-    while (name := author if number == 1 else f"{author}-{number}") in state.entries:
-        number += 1
+    plain = number == 1 and _NUMBERED.search(author) is None
+    while (name := author if plain else f"{author}-{number}") in state.entries:  # An operator may have named one so.
+        number, plain = number + 1, False
     return name
+
+
+_NUMBERED = re.compile(r"-[0-9]+$")

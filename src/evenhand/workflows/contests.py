@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -74,6 +75,7 @@ class UserContestSession:
     connections: Connections
     holder: str = ""  # This process, unless it plays several contests at once.
     hooks: ContestHooks = NO_HOOKS
+    longest_gap: timedelta | None = None  # That the clock may be away from the last sign of the contest.
     begins: bool = False  # The contest is written down with its first event, or not at all.
     calls: list[JudgeCall] = field(default_factory=list)  # That were made for the events of this session.
 
@@ -94,7 +96,8 @@ class UserContestSession:
             self.store.contests.begin_contest(self.row, first=row, messages=messages)
         else:
             holder = self.holder or name_lock_process()
-            self.store.contests.append_event(row, holder=holder, messages=messages)
+            gap = self.longest_gap
+            self.store.contests.append_event(row, holder=holder, longest_gap=gap, messages=messages)
 
     def _build_messages(self, appended: AppendedContestEvent) -> list[Row]:
         """What others are told of an event; nobody else writes messages of a contest that is held."""
@@ -299,8 +302,10 @@ _EVENT_HASH = re.compile(r"[0-9a-f]{64}")
 def find_user_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
     """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
     key = build_user_contest_key(task, again)
-    row = store.contests.find_contest_by_key(key)
+    row, hidden = store.contests.find_contest_by_key(key), None
     if row is None and (hidden := store.contests.find_log_by_key(key)) is not None:
+        row = store.contests.find_contest_by_key(key)  # Another process may have begun it between the two looks.
+    if row is None and hidden is not None:
         what = f"contest {hidden} is that of {task.name!r} by its log, and not by what is kept beside it"
         raise _build_user_verification_error(store, what)
     if row is not None and row["digest"] != digest_user_contest_terms(task, how):

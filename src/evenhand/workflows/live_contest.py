@@ -130,9 +130,11 @@ async def play_live_contest(
     if taken is None:
         return None
     id, log = taken.sitting.row["id"], taken.log
-    async with _keep_live_contest_held(store, id, taken.sitting.holder):
+    async with _keep_live_contest_held(store, id, taken.sitting.holder, longest_gap):
         result = await play_stored_contest(taken.sitting, log, taken.panels, taken.given)
     now = store.now()
+    # A clock that has jumped meanwhile does not say either when something is due: it stays due.
+    refuse_clock_jump_for_user(await asyncio.to_thread(store.contests.find_contest, id), longest_gap, now)
     stuck = bool(result.why_stopped) and result.next_step != "resume later"
     wakes = now + RETRY_AFTER if stuck else _next_live_contest_wake(log.state, now)
     await asyncio.to_thread(store.contests.settle_wake, id, wakes, seen=taken.seen)
@@ -174,10 +176,10 @@ def _resume_live_contest(
         ContestHooks.from_json(row["hooks"], _list_author_hooks(received.rows)),
     )
     try:
-        store.contests.hold_contest(row["id"], holder, seen=len(events))
+        store.contests.hold_contest(row["id"], holder, seen=len(events), longest_gap=longest_gap)
     except StoreError:
         return None
-    sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks)
+    sitting = UserContestSession(store, row, how, connections, holder=holder, hooks=hooks, longest_gap=longest_gap)
     submissions, challenges = _load_inbox_rows(received.rows)
     given = Contest(task=created.task, submissions=submissions, challenges=challenges, until=received.until)
     log = ContestEventLog(events, sitting.record_event)
@@ -266,14 +268,14 @@ def _next_live_contest_wake(state: ContestState, now: datetime) -> datetime | No
 
 
 @asynccontextmanager
-async def _keep_live_contest_held(store: Store, id: str, holder: str) -> AsyncIterator[None]:
+async def _keep_live_contest_held(store: Store, id: str, holder: str, longest_gap: timedelta) -> AsyncIterator[None]:
     """Say again and again that the player lives: judges may take minutes."""
 
     async def beat() -> None:
         while True:
             await asyncio.sleep(BEAT_SECONDS)
             with suppress(StoreError):  # A database that cannot be reached for a moment: the next beat tells.
-                await asyncio.to_thread(store.contests.beat_contest, id, holder)
+                await asyncio.to_thread(store.contests.beat_contest, id, holder, longest_gap=longest_gap)
 
     beating = asyncio.create_task(beat())
     try:
