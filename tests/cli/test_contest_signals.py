@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sqlite3
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.contest_example import REPLAY, contest, copied
-from tests.warm.processes import wait_until
+from tests.warm.processes import started, wait_until
 
 RUN = ("run", "task.yaml", "submissions", *REPLAY, "--json")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="pipes of a size, and /proc, are Linux's own")
@@ -48,9 +47,8 @@ def test_whoever_is_stopped_while_it_releases_goes_on_and_says_so(tmp_path: Path
     reader, writer = os.pipe()
     fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, 4096)
     os.write(writer, b" " * 4096)  # It waits with its output until we read: nothing is released before.
-    command = [sys.executable, "-m", "evenhand", "contest", *RUN]
     with (
-        subprocess.Popen(command, cwd=folder, stdout=writer, stderr=subprocess.PIPE, text=True) as process,
+        started(folder, "contest", *RUN, stdout=writer) as process,
         os.fdopen(reader) as out,
         ThreadPoolExecutor(1) as pool,
     ):
@@ -60,13 +58,13 @@ def test_whoever_is_stopped_while_it_releases_goes_on_and_says_so(tmp_path: Path
         other.execute("begin immediate")
         said = pool.submit(out.read)
         wait_until(lambda: ignores(process.pid, number))
-        process.send_signal(number)
-        still = process.poll()
+        process.signal(number)
+        is_over = process.over()
         other.execute("rollback")
         other.close()
-        code = process.wait()
+        code = process.done().code
     after = contest(folder, *RUN)
 
-    assert (still, code, after.returncode) == (None, 0, 4)
+    assert (is_over, code, after.returncode) == (False, 0, 4)
     assert count_events(folder, find_contest(folder), '"released"') == 1
     assert json.loads(said.result())["payment"]["newly_released"]

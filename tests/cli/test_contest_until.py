@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import pytest
 
 from evenhand.contest.finish import is_kept_contest_waiting
 from tests.cli.contest_example import REPLAY, change, contest, copied, one_line, without
+from tests.warm.processes import command_line
 
 LARGEST = 64_000_000  # Bytes of a file, where that is limited; the store has fewer.
 LIMITED = f"""
@@ -22,6 +24,12 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 Spoil = Callable[[list[str], Path], subprocess.CompletedProcess[str]]
 RUN = ("run", "task.yaml", "submissions", *REPLAY)
+ANEW = (sys.executable, "-m", "evenhand")
+
+
+def forked(*arguments: str) -> list[str]:
+    """The same in a process that is forked with the streams that Python would have."""
+    return command_line("evenhand", *arguments)
 
 
 @pytest.fixture
@@ -184,7 +192,7 @@ def test_how_to_go_on_names_all_that_decides_what_judges_are_asked(folder: Path)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 def test_a_payment_is_released_by_the_call_that_could_tell_of_it(folder: Path) -> None:
     """`run && pay` would never pay if the payment were released by a call whose output could not be written."""
-    told = [sys.executable, "-m", "evenhand", "contest", "run", "task.yaml", "submissions", *REPLAY, "--json"]
+    told = forked("contest", *RUN, "--json")
     with Path("/dev/full").open("wb") as full:
         untold = subprocess.run(told, cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     shown = json.loads(contest(folder, "show", "latest", "--json").stdout)
@@ -207,7 +215,8 @@ def test_a_payment_is_told_by_its_exit_code_whatever_standard_error_takes(
     folder: Path, errors: str, unbuffered: str
 ) -> None:
     """Nor does what is left of a message when Python ends change the code."""
-    told = f"{sys.executable} -m evenhand contest run task.yaml submissions {' '.join(REPLAY)} --json"
+    start = ANEW if errors == "2>/dev/full" else forked()
+    told = shlex.join([*start, "contest", *RUN, "--json"])
     command = f"(sleep 0.1; exec {told} >out.json) {errors}; exit ${{PIPESTATUS[0]}}"
     setting = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     paid = subprocess.run(["bash", "-c", command], cwd=folder, env=setting, check=False)
@@ -223,7 +232,7 @@ def test_a_judge_that_prints_where_nothing_can_be_written_changes_nothing(folder
     """What it prints goes to standard error, and what becomes of that is no failure of the judge."""
     with (folder / "judge.py").open("a", encoding="utf-8") as judge:
         judge.write(f"\nimport sys\nquiet = careful\ndef careful(request):\n    {act}\n    return quiet(request)\n")
-    told = [sys.executable, "-m", "evenhand", "contest", "run", "task.yaml", "submissions", "--json"]
+    told = forked("contest", "run", "task.yaml", "submissions", "--json")
     with Path("/dev/full").open("wb") as full:
         paid = subprocess.run(told, cwd=folder, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
 
@@ -262,9 +271,10 @@ def run_spoilt(told: list[str], folder: Path, **more: Any) -> subprocess.Complet
 @pytest.mark.parametrize("spoil", [spoil_closed, spoil_gone, spoil_short])
 def test_an_output_that_is_cut_short_or_has_no_reader_releases_nothing(folder: Path, spoil: Spoil) -> None:
     """The next call that can be read does it, and says so."""
-    told = [sys.executable, "-m", "evenhand", "contest", "run", "task.yaml", "submissions", *REPLAY, "--json"]
-    untold = spoil(told, folder)
-    paid = contest(folder, *told[4:])
+    # The forked one would have the limit of the parent, not that of the process that waits for it.
+    start = ANEW if spoil is spoil_short else forked()
+    untold = spoil([*start, "contest", *RUN, "--json"], folder)
+    paid = contest(folder, *RUN, "--json")
 
     assert untold.returncode == 2
     assert "the output cannot be written: " in untold.stderr

@@ -3,6 +3,7 @@
 import json
 import os
 import pty
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +15,15 @@ from evenhand.cli.screen import Screen, break_terminal_name, print_unbroken_tabl
 from tests.builders import COUNCIL, SKILL
 from tests.cli.command import evenhand
 from tests.cli.test_score import CHECK, EXAMPLES, answers
+from tests.warm.processes import command_line
+
+# Python's own start and end have a part in what becomes of streams: they are there where a command is started anew.
+ANEW = f"{sys.executable} -m evenhand"
+
+
+def forked() -> str:
+    """The command for a shell, in a process that is forked with the streams that Python would have."""
+    return shlex.join(command_line("evenhand"))
 
 
 def test_terminal_codes_in_an_id_are_shown_and_not_obeyed() -> None:
@@ -70,7 +80,7 @@ def test_colours_are_for_terminals_only(tmp_path: Path) -> None:
 def test_a_reader_that_has_seen_enough_is_no_error() -> None:
     """`evenhand … | head -1`."""
     many = answers(*({"id": f"o{n}", "scores": COUNCIL} for n in range(3000)))
-    command = f"{sys.executable} -m evenhand score -r council - --json | head -1"
+    command = f"{ANEW} score -r council - --json | head -1"
 
     done = subprocess.run(["bash", "-c", command], input=many, capture_output=True, text=True, check=False)
 
@@ -82,7 +92,7 @@ def test_a_reader_that_has_seen_enough_is_no_error() -> None:
 def test_a_reader_that_leaves_does_not_change_the_verdict(options: list[str]) -> None:
     """Under pipefail, `evenhand … | head -1` of a passing file must not fail a build."""
     many = answers(*({"id": f"o{n}", "scores": COUNCIL} for n in range(3000)))
-    command = f"{sys.executable} -m evenhand score -r council - {' '.join(options)} | head -1; echo ${{PIPESTATUS[0]}}"
+    command = f"{forked()} score -r council - {' '.join(options)} | head -1; echo ${{PIPESTATUS[0]}}"
 
     done = subprocess.run(["bash", "-c", command], input=many, capture_output=True, text=True, check=False)
 
@@ -109,7 +119,8 @@ def test_any_width_is_survived(columns: str) -> None:
 )
 def test_streams_that_cannot_be_written(redirect: str, code: int, said: str) -> None:
     """A sentence and an exit code, never a traceback."""
-    command = f"{sys.executable} -m evenhand score -r council {EXAMPLES / 'reviews.json'} {redirect}"
+    start = ANEW if "--json" in redirect else forked()
+    command = f"{start} score -r council {EXAMPLES / 'reviews.json'} {redirect}"
 
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
 
@@ -133,9 +144,10 @@ def test_the_exit_code_does_not_depend_on_the_reader(arguments: str, code: int, 
     (tmp_path / "good.yaml").write_text("criteria: [Cites a source]\n")
     (tmp_path / "bad.yaml").write_text("critera: []\n")
     given = arguments.format(good=tmp_path / "good.yaml", bad=tmp_path / "bad.yaml")
+    start = ANEW if arguments in ("rubric check {bad}", "--version") else forked()
 
     done = subprocess.run(
-        ["bash", "-c", f"(sleep 0.1; exec {sys.executable} -m evenhand {given}) {to}; echo ${{PIPESTATUS[0]}}"],
+        ["bash", "-c", f"(sleep 0.1; exec {start} {given}) {to}; echo ${{PIPESTATUS[0]}}"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -164,7 +176,7 @@ def test_an_unknown_gate_of_a_panel_is_named(tmp_path: Path) -> None:
 
 def test_a_closed_input_is_bad_input() -> None:
     """`evenhand score … - <&-`."""
-    command = f"{sys.executable} -m evenhand score -r council - <&-"
+    command = f"{forked()} score -r council - <&-"
 
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
 
@@ -213,7 +225,9 @@ def test_a_fault_of_ours_is_a_sentence_too(tmp_path: Path) -> None:
         "r.list_rubrics = lambda: 1 / 0\nfrom evenhand.cli.entry import main\nmain()\n"
     )
 
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    started = command_line("python", f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')")
+
+    done = subprocess.run(started, capture_output=True, text=True, check=False)
 
     assert done.returncode == 3
     assert done.stderr == (
@@ -269,7 +283,7 @@ def test_version_and_help() -> None:
 def test_an_error_is_broken_between_words_on_a_terminal_and_stays_one_line_in_a_file(tmp_path: Path) -> None:
     """A path is never cut; whoever searches a log finds the place and what is wrong in one line."""
     long = "a-folder-whose-name-alone-takes-more-room-than-there-is-on-a-line/of-eighty-columns/no.yaml"
-    command = [sys.executable, "-m", "evenhand", "rubric", "check", long]
+    command = command_line("evenhand", "rubric", "check", long)
     written = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path).stderr
     master, terminal = pty.openpty()
 

@@ -93,8 +93,12 @@ def started(
     stdin: str = "",
     largest_file: int | None = None,
     obeys_permissions: bool = False,
+    stdout: int | None = None,
 ) -> Iterator[Process]:
-    """`evenhand ARGV` in a folder; it does not outlive the block. What it reads and prints is kept there, or aside."""
+    """`evenhand ARGV` in a folder; it does not outlive the block.
+
+    What it reads and prints is kept there, or aside; what it prints may be sent to an open file instead.
+    """
     kept = (aside or folder) / uuid4().hex[:8]
     given, out, err = (kept.with_suffix(suffix) for suffix in (".in", ".out", ".err"))
     if stdin:
@@ -105,13 +109,14 @@ def started(
         "environ": {**{name: os.environ[name] for name in KEPT if name in os.environ}, **(environ or {})},
         "largest_file": largest_file,
         "obeys_permissions": obeys_permissions,
+        "streams": [0, 1, 2],
     }
     with (
         (given if stdin else Path("/dev/null")).open("rb") as read,
         out.open("wb") as said,
         err.open("wb") as complained,
     ):
-        pid = ask(order, (read.fileno(), said.fileno(), complained.fileno()))
+        pid = ask(order, (read.fileno(), said.fileno() if stdout is None else stdout, complained.fileno()))
     process = Process(pid, out, err)
     try:
         yield process
@@ -129,7 +134,7 @@ def run(folder: Path, *argv: str, **options: Any) -> Done:
 def command_line(program: str, *argv: str) -> list[str]:
     """What a shell runs to have `evenhand ARGV`, or `python ARGV CODE`, in a forked process with the shell's streams.
 
-    A signal reaches only the one that waits for it.
+    It has them as Python would: those that the shell closed are not there. A signal reaches only the one that waits.
     """
     return [sys.executable, "-I", "-S", shim.__file__, address(), program, *argv]
 

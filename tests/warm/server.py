@@ -7,6 +7,7 @@ with its standard streams, answered by the id of its process; or such an id, ans
 import atexit
 import ctypes
 import gc
+import io
 import json
 import os
 import pkgutil
@@ -97,13 +98,17 @@ def _run(order: dict[str, Any], streams: list[int]) -> None:
     started.clear()
     os.setsid()
     os.chdir(order["folder"])
-    for number, stream in enumerate(streams):
+    for number in {0, 1, 2}.difference(order["streams"]):
+        os.close(number)
+    for number, stream in zip(order["streams"], streams, strict=True):
         os.dup2(stream, number)
         os.close(stream)
-    sys.stdin, sys.stdout = os.fdopen(0, closefd=False), os.fdopen(1, "w", closefd=False)
-    sys.stderr = os.fdopen(2, "w", buffering=1, errors="backslashreplace", closefd=False)
     os.environ.clear()
     os.environ.update(order["environ"])
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        opened = _open_stream(number, name) if number in order["streams"] else None
+        setattr(sys, name, opened)
+        setattr(sys, f"__{name}__", opened)
     if order["largest_file"] is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["largest_file"], order["largest_file"]))
     if order["obeys_permissions"]:
@@ -118,6 +123,23 @@ def _run(order: dict[str, Any], streams: list[int]) -> None:
     _exit(code)
 
 
+def _open_stream(number: int, name: str) -> io.TextIOWrapper:
+    """A standard stream as Python opens it when it starts, with these variables of the environment."""
+    encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    is_unbuffered = bool(os.environ.get("PYTHONUNBUFFERED")) and name != "stdin"
+    binary: Any = open(number, "rb" if name == "stdin" else "wb", 0 if is_unbuffered else -1, closefd=False)  # noqa: SIM115
+    raw = binary if is_unbuffered else binary.raw
+    raw.name = f"<{name}>"
+    return io.TextIOWrapper(
+        binary,
+        encoding=encoding or None,
+        errors="backslashreplace" if name == "stderr" else errors or "strict",
+        newline=None if name == "stdin" else "\n",
+        line_buffering=not is_unbuffered and (name == "stderr" or raw.isatty()),
+        write_through=is_unbuffered,
+    )
+
+
 def _run_python(code: str) -> None:
     sys.path.insert(0, "")
     main_module = sys.modules["__main__"] = types.ModuleType("__main__")
@@ -126,16 +148,17 @@ def _run_python(code: str) -> None:
 
 def _exit(code: object) -> None:
     """End as Python does, but leave the memory as it is: freeing it object by object would first copy all of it."""
-    if isinstance(code, str):
+    if isinstance(code, str) and sys.stderr:
         sys.stderr.write(f"{code}\n")
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     status = 1 if isinstance(code, str) else int(str(code or 0))
-    try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    except OSError:
-        status = 120
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            if not stream.closed:
+                stream.flush()
+        except OSError:
+            status = 120
     os._exit(status)
 
 

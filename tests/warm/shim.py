@@ -13,15 +13,24 @@ from _json import encode_basestring_ascii as quote
 
 def main(address: str, argv: list[str]) -> int:
     """Start a command, wait for its end, and pass on its exit code."""
+    streams = tuple(filter(_is_open, (0, 1, 2)))  # A shell may have closed some; whatever is opened here comes after.
     environ = ", ".join(f"{quote(name)}: {quote(value)}" for name, value in os.environ.items())
     order = (
         f'{{"argv": [{", ".join(map(quote, argv))}], "folder": {quote(os.getcwd())}, "environ": {{{environ}}}, '  # noqa: PTH109
-        '"largest_file": null, "obeys_permissions": false}'
+        f'"largest_file": null, "obeys_permissions": false, "streams": {list(streams)}}}'
     )
-    pid = _ask(address, order, (0, 1, 2))
+    pid = _ask(address, order, streams)
     select.select([os.pidfd_open(pid)], [], [])
     code = _ask(address, f'{{"pid": {pid}}}')
     return code if code >= 0 else 128 - code  # As shells tell of a signal.
+
+
+def _is_open(stream: int) -> bool:
+    try:
+        os.fstat(stream)
+    except OSError:
+        return False
+    return True
 
 
 def _ask(address: str, order: str, streams: tuple[int, ...] = ()) -> int:
