@@ -1,8 +1,8 @@
 """The code in a page: files it shows, commands with their output, Python with its output.
 
-A process that imports all it needs takes most of a second, and the pages have hundreds: a warm parent forks them. What
-is run `apart` starts in a process that begins with nothing; in `make soak`, so does the first call of the command that
-a page is about.
+A process that imports all it needs takes most of a second, and the pages have hundreds: a warm parent forks them. Of
+what is run `apart`, the first block of each language starts in processes that begin with nothing; in `make soak` all
+blocks do, and on other pages the first call of the command that a page is about.
 """
 
 import atexit
@@ -93,16 +93,19 @@ class Steady:
 def _run_page(page: str, folder: Path, apart: bool) -> Iterator[Ran]:
     before: Ran | None = None
     first = _first_call(page)
+    begun: set[str] = set()
     for block in blocks(page):
+        anew = apart and (SOAK or block.language not in begun)
+        begun.add(block.language)
         if before and block.language == "text":
             yield Ran(before.code, block.text, before.printed, block.start, block.end)
         before = None
         if block.file:
             (folder / block.file).write_text(block.text, "utf-8")
         elif block.language == "console":
-            yield from _run_console(block, folder, apart, first)
+            yield from _run_console(block, folder, anew, first)
         elif block.language == "python":
-            before = _run_python(block, folder, apart)
+            before = _run_python(block, folder, anew)
 
 
 def _first_call(page: str) -> int:
