@@ -36,6 +36,7 @@ from evenhand.workflows.what_if import (
     map_weights_of_stored_run,
     save_what_if_rubric_file,
 )
+from tests.soak import often
 from tests.workflows.test_what_if_rescored import (
     CHECKED,
     COUNCIL,
@@ -179,7 +180,7 @@ def test_means_and_wins_under_other_weights_are_those_of_a_rescore(
     monkeypatch.chdir(tmp_path)
     run = run_panel(build_panel({**MEANS, **POOLED}[name]), tmp_path / "store")
     with Store.open(tmp_path / "store", {}) as store:
-        hold_against_rescores(store, run, draws=3)
+        hold_against_rescores(store, run, draws=often(1, 3))
 
 
 def test_judges_with_weights_and_repeats_are_joined_as_in_a_rescore(
