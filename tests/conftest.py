@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Generator, Iterator
@@ -32,6 +33,21 @@ sys.dont_write_bytecode = False
 for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, handler)
+
+# A disk would be waited for after every change of a store, and nothing here must survive the machine.
+MEMORY = Path("/dev/shm")
+MEMORY_NEEDED = 2 << 30  # Containers often have 64 MB.
+
+
+def is_memory_a_place() -> bool:
+    """Whether there is enough of it for what tests write, and a script that they write can be run there."""
+    if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+        return False
+    return shutil.disk_usage(MEMORY).free > MEMORY_NEEDED
+
+
+if is_memory_a_place():
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 ROOT = Path(__file__).parent.parent
 SHARED = ROOT / ".." / "shared"
