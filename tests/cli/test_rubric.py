@@ -61,17 +61,18 @@ def test_show_yaml_of_a_method_has_steps_grades_and_ties(tmp_path: Path) -> None
 
 def test_check_names_what_the_default_judge_cannot_answer(tmp_path: Path) -> None:
     """And the way out; a judge that was named may answer it."""
-    file = tmp_path / "r.yaml"
-    file.write_text(
+    (tmp_path / "r.yaml").write_text(
         "criteria:\n  - Says that it opens at nine\n  - {id: b, asks: How short?, scale: 1-5, anchors: {1: x, 5: y}}\n"
     )
 
-    done, named = (evenhand("rubric", "check", str(file), *more) for more in ((), ("--judge", "openai/some")))
+    done, named = (
+        evenhand("rubric", "check", "r.yaml", *more, folder=tmp_path) for more in ((), ("--judge", "openai/some"))
+    )
 
     assert done.returncode == 0
     told = " ".join(done.stdout.split())
-    assert f"{file}: note: the judge embedded cannot answer b (it asks for a score from 1 to 5)" in told
-    assert max(map(len, done.stdout.splitlines()[1:])) <= max(80, len(f"{file}:"))  # The note is wrapped.
+    assert "r.yaml: note: the judge embedded cannot answer b (it asks for a score from 1 to 5)" in told
+    assert max(map(len, done.stdout.splitlines()[1:])) <= 80  # The note is wrapped.
     assert "name a model as judge" in told
     assert "note:" not in named.stdout
 
