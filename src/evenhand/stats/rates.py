@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -105,6 +106,7 @@ def bound_share_from_above(seen: int, n: int, level: float = 0.95) -> float:
     return _solve_share_from_above(seen, n, alpha) if seen < n else 1.0
 
 
+@lru_cache(maxsize=4096)  # A report of few samples asks for the same few bounds dozens of times each.
 def _solve_share_from_above(seen: float, n: float, alpha: float) -> float:
     low, high = seen / n, 1.0
     for _ in range(_HALVINGS):
