@@ -57,6 +57,7 @@ UNBROKEN = "⏎̸"
 RETURN = "␍"  # As it is, Git and editors would take it away.
 
 _VARYING = re.compile(
+    r"(?=\d)(?:"  # As each of them begins: most places of a text need no further look.
     r"(?P<id>\b\d{8}-\d{6}-[0-9a-f]{6}\b)|"
     r"(?P<moment>\b20\d\d-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?"
     r"(?:\+00:00|(?!\d|[:.]\d|Z|[+-]\d\d:\d\d)))|"
@@ -65,7 +66,7 @@ _VARYING = re.compile(
     r"(?P<seconds>(?:(?<=\"median\": )|(?<=\"p95\": ))(?:0\.\d{4,}|\d[\d.]*e-\d+)|"
     r"(?<=seconds\": )\d[\d.e-]*|(?<=seconds\":)\d[\d.e-]*|(?<=\" time=\")\d[\d.]*|"
     r"\d\.\d(?=  unknown\b))|"  # In the table of models, before the price.
-    r"(?P<number>(?<![\w.])\d+\.\d{12,}(?:e-?\d+)?(?!\w))"
+    r"(?P<number>(?<![\w.])\d+\.\d{12,}(?:e-?\d+)?(?!\w)))"
 )
 
 
