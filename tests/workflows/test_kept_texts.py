@@ -344,8 +344,11 @@ def test_a_run_that_was_ended_from_outside_keeps_no_text(
     assert [word for word in ("Zephyrine first", "Obnubilate") if word in left] == []
 
 
+# It never replies: a second is enough to wait for it, instead of up to ten, each time.
 HALF_ANSWERED = """
 import asyncio, json
+from evenhand.runs.stop_signals import STOPPING_SIGNALS
+STOPPING_SIGNALS.update(dict.fromkeys(STOPPING_SIGNALS, 1.0))
 async def prompt_one(request):
     reason = "Obnubilate canary-1@leak.example.org"
     return json.dumps({"criteria": {"a": {"evidence": [], "reason": reason, "answer": "no"}}})

@@ -26,15 +26,18 @@ from evenhand.workflows.run import run as run_eval
 from tests.store.rows import call_row, made_row, run_row
 from tests.warm.processes import run, started, wait_until
 
+# Once there is a file `quick`, it is: what is gone on with later need not be slow.
 SLOW = """
-import json, time
+import json, os, time
+def rest(seconds):
+    time.sleep(0 if os.path.exists("quick") else seconds)
 def reply(request):
-    time.sleep(0.4)
+    rest(0.4)
     asked = {"evidence": [], "reason": "Obnubilate canary@leak.example.org", "answer": "no", "score": 0}
     return json.dumps({"criteria": dict.fromkeys(request.ids, asked)})
 first = second = reply
 def bot(sample):
-    time.sleep(0.2)
+    rest(0.2)
     return "Zephyrine canary@leak.example.org"
 """
 LIVE = {"python": "slow:bot"}
@@ -87,6 +90,7 @@ def test_a_reply_that_comes_after_the_stop_is_not_left_as_it_came(
     assert done.code == 130, done.err
     assert {kept for _, kept in _list_calls(tmp_path)} == {keep}
     assert [word for word in gone if word in left] == []
+    (tmp_path / "quick").touch()
     assert run(tmp_path, "run", "eval.yaml", "--resume", "--report-only").code == 0
 
 
