@@ -16,6 +16,8 @@ import pytest
 
 from evenhand import EvalError
 from evenhand.errors import EvenhandError
+from evenhand.files.methods import LIBRARY
+from evenhand.judging.prompts import DECISIONS, load_prompts
 from evenhand.workflows.assistant import ConfinedUserProject
 from evenhand.workflows.run import RunOptions, run
 from tests.service.serving import Served
@@ -103,6 +105,69 @@ def test_an_eval_that_is_not_trusted_reads_nothing_outside_the_folder(kind: str,
     assert "is outside the folder" in told[0]
     assert OUTSIDE not in told[0]
     assert told[1] == told[0]
+
+
+MISSING: dict[str, tuple[str, dict[str, Any]]] = {
+    **{
+        name: (f"house/{name}", {"how": {"language": "house"}})
+        for name in (*(f"{one}.md" for one in DECISIONS), "translations.yaml", "pointwise.md")
+    },
+    "length.md": ("house/length.md", {"how": {"language": "house"}, "debias": "instruct"}),
+    "prompt texts": ("sub/texts", {"how": {"language": "texts"}}),
+    "rubric of a sample": ("sub/mine", {"samples": [{"id": "a", "input": "x", "output": "y", "rubric": "mine"}]}),
+    "rubric from the working directory": ("", {"rubric": "there"}),
+    "rubric file from the working directory": ("", {"rubric": "there.yaml"}),
+    "rubric file of a sample": (
+        "", {"samples": [{"id": "a", "input": "x", "output": "y", "rubric": "there.yaml"}]}
+    ),
+    "rubric by way of a folder outside": ("sub/out", {"rubric": "out/../project/sub/mine.yaml"}),
+    "prices by way of a folder outside": ("sub/out", {"prices": "out/../project/sub/prices.yaml"}),
+    "prompt texts by way of a folder outside": ("sub/out", {"how": {"language": "out/../project/house"}}),
+    "samples by way of a folder outside": ("sub/out", {"samples": "out/../project/sub/samples.jsonl"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_what_may_be_missing_tells_nothing_of_what_is_outside(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a path may be read is asked before whether it is there: else a link tells what its target is."""
+    linked, parts = MISSING[kind]
+    folder, outside, working = tmp_path / "project", tmp_path / "there", tmp_path / "working"
+    shutil.copytree(LIBRARY / "prompts" / "en", folder / "house")
+    (folder / "sub").mkdir()
+    working.mkdir()
+    monkeypatch.chdir(folder if linked == "sub/texts" else working)  # Where texts are looked for last.
+    for name in ("mine", "prices", "samples"):
+        ending = "jsonl" if name == "samples" else "yaml"
+        (folder / "sub" / f"{name}.{ending}").write_text('{"id": "a", "input": "x", "output": "y"}\n')
+    if linked:
+        (folder / linked).unlink(missing_ok=True)
+        (folder / linked).symlink_to(outside)
+    write_eval(folder if linked.startswith("house") else folder / "sub", judges=["embedded"], **parts)
+    eval_file = "eval.yaml" if linked.startswith("house") else "sub/eval.yaml"
+    project = ConfinedUserProject(folder=folder, store=tmp_path / "store")
+
+    def tell() -> str:
+        load_prompts.cache_clear()  # As a server that was started anew.
+        try:
+            eval = project.load_project_eval(eval_file)
+            with project.confine_eval_files():
+                asyncio.run(run(eval, options=RunOptions(place=project.store, fresh=True)))
+        except EvenhandError as refused:
+            return str(refused)
+        return "done"
+
+    missing = tell()
+    outside.write_text(OUTSIDE)
+    for name in ("there", "there.yaml"):
+        (working / name).write_text(OUTSIDE)
+    as_file = tell()
+    outside.unlink()
+    outside.mkdir()
+
+    assert OUTSIDE not in missing
+    assert (as_file, tell()) == (missing, missing)
 
 
 def test_a_rubric_in_the_folder_extends_nothing_outside_it(tmp_path: Path) -> None:

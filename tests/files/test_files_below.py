@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.errors import InputError
-from evenhand.files.parsing import allow_files_below, read_text_file
+from evenhand.files.allowed_files import allow_files_below
+from evenhand.files.parsing import read_text_file
 from evenhand.files.private_files import open_file_below
 
 pytestmark = pytest.mark.skipif(os.open not in os.supports_dir_fd, reason="folders cannot be opened one by one here")

@@ -20,7 +20,7 @@ from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.kinds import ASSERTION_KINDS, CHECK_WORD, EXECUTED_KIND, KIND_ALIASES, SET_KIND
 from evenhand.assertions.rule_inputs import SCHEMA, AssertionFacts
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_error
-from evenhand.files.parsing import refuse_path_outside_folder
+from evenhand.files.allowed_files import refuse_path_outside_folder
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,

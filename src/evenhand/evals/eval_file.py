@@ -50,8 +50,9 @@ from evenhand.evals.sample import SINGLE_VARIANT
 from evenhand.evals.samples import InlineSamples, SampleSource, open_samples, sample_fault_line
 from evenhand.evals.variants.makers import RecordedVariant, Variant
 from evenhand.evals.variants.variant_file import read_variants
+from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_file, is_allowed_folder
 from evenhand.files.methods import override_rubric_file_fields
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, explain_forbidden_path, parse_tree, read_text_file
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import load_rubric, read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
@@ -221,14 +222,14 @@ class _EvalReader:
         outside = explain_forbidden_path(beside)
         if outside is not None:  # Whether it is there is nobody's to know.
             raise RubricError(replace(outside, what=f"rubric {name!r}: it {outside.what}"))
-        if beside.is_file():
+        if is_allowed_file(beside):
             return load_rubric(beside)
         try:
             return load_rubric(name)
         except RubricError as error:
-            if Path(name).is_file() or not any(one.where for one in error.faults):
+            if is_allowed_file(Path(name)) or not any(one.where for one in error.faults):
                 raise
-            there = beside.parent.iterdir() if beside.parent.is_dir() else ()
+            there = beside.parent.iterdir() if is_allowed_folder(beside.parent) else ()
             files = [one.name for one in there if one.suffix in JUDGE_FILE_ENDINGS and one.name != self.path.name]
             hint = (
                 suggest_close_word_in_error(beside.name, files)
@@ -252,8 +253,8 @@ class _EvalReader:
             if whole is not None:
                 target[name] = whole
         language, timeout = options.get("language"), bounds.pop("timeout", None)
-        if language and language not in LANGUAGES and (self.folder / language).is_dir():
-            options["language"] = str(self.folder / language)  # Prompt texts of one's own are beside the eval file.
+        if language and language not in LANGUAGES:
+            options["language"] = self._place_prompt_texts(language)
         debias = self.fields.node("debias")
         options["ignore_length"] = isinstance(debias, ScalarNode) and debias.text == "instruct"
         cascades = bool(options.pop("cascade", False))
@@ -275,6 +276,11 @@ class _EvalReader:
         except InputError as error:
             self.faults += error.within("concurrency" if "concurrency" in self.fields else "how").faults
         return settings
+
+    def _place_prompt_texts(self, language: str) -> str:
+        """Prompt texts of one's own are beside the eval file; where they may not be read, they are refused there."""
+        beside = self.folder / language
+        return str(beside) if explain_forbidden_path(beside) is not None or is_allowed_folder(beside) else language
 
     def read_run_settings(self, variants: Collection[str], rubrics: Mapping[str, Rubric]) -> dict[str, Any]:
         """What the eval is called, and what decides how often and how far it is run, by the fields of an Eval."""
@@ -298,7 +304,7 @@ class _EvalReader:
         outside = explain_forbidden_path(self.folder / prices) if prices is not None else None
         if outside is not None:
             fields.fault(f"{prices} {outside.what}", outside.hint, "prices")
-        elif prices is not None and not (self.folder / prices).is_file():
+        elif prices is not None and not is_allowed_file(self.folder / prices):
             fields.fault(f"no prices {prices!r}: there is no such file", "a file beside the eval", "prices")
         return {
             "name": name,

@@ -17,7 +17,8 @@ from evenhand.assertions.rule_inputs import AssertionFacts, AssertionMeasurement
 from evenhand.errors import EvalError, Fault, InputError
 from evenhand.evals.eval_schema import CASCADE_FIELDS, PASS_ON_BUDGET, PASS_ON_FIELDS
 from evenhand.evals.eval_scoring import EvalCompositeSettings
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, explain_forbidden_path, parse_tree, read_text_file
+from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_file
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.files.tree import (
     FieldReader,
@@ -148,7 +149,7 @@ def _read_eval_judges_file(path: Path, faults: list[Fault]) -> EvalJudges:
     if outside is not None:  # Whether it is there is nobody's to know.
         faults.append(replace(outside, what=f"judges {path.name!r}: it {outside.what}", path=("judges",)))
         return EvalJudges(names=())
-    if not path.is_file():
+    if not is_allowed_file(path):
         hint = "evenhand calibrate --write writes such a file"
         faults.append(Fault(f"no judges {path.name!r}: there is no such file", hint, ("judges",)))
         return EvalJudges(names=())

@@ -13,14 +13,9 @@ from typing import Any, Literal
 from evenhand.errors import EvalError, Fault, RubricError, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, GATE_NAMES, LAYERS, RUBRIC_LAYER
 from evenhand.evals.sample import EvalSample
+from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_file, refuse_path_outside_folder
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
-from evenhand.files.parsing import (
-    LARGEST_RUBRIC_FILE,
-    explain_forbidden_path,
-    parse_tree,
-    read_text_file,
-    refuse_path_outside_folder,
-)
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubric_extension import EXTENDS
 from evenhand.files.rubrics import METHOD_FILE_ENDINGS, load_rubric, read_rubric_file
 from evenhand.files.tree import (
@@ -115,7 +110,7 @@ class SampleRubrics:
         self._refuse_named_files_outside(build_tree(given), self.folder, ())
 
     def _refuse_rubric_files_outside(self, file: Path, seen: tuple[Path, ...]) -> None:
-        if file.is_file() and file.resolve() not in seen:
+        if is_allowed_file(file) and file.resolve() not in seen:
             tree = parse_tree(file, read_text_file(file, LARGEST_RUBRIC_FILE, RubricError))
             self._refuse_named_files_outside(tree, file.parent, (*seen, file.resolve()))
 
@@ -160,12 +155,13 @@ def name_sample_rubric_criterion(key: str, criterion: str) -> str:
 def _load_eval_sample_rubric(name: str, folder: Path, *, only_beside: bool) -> Rubric:
     """A shipped rubric, or one in a file beside the eval file."""
     beside = folder / name
-    outside = explain_forbidden_path(beside) if Path(name).suffix else None
+    outside = explain_forbidden_path(beside)
     if outside is not None:
         raise RubricError(replace(outside, what=f"rubric {name!r}: it {outside.what}"))
-    if Path(name).suffix and not beside.is_file() and (only_beside or not Path(name).is_file()):
+    is_beside = is_allowed_file(beside)
+    if Path(name).suffix and not is_beside and (only_beside or not is_allowed_file(Path(name))):
         raise RubricError(Fault(f"there is no rubric file {name!r}", "its path is relative to the eval file"))
-    return load_rubric(beside if beside.is_file() else name)
+    return load_rubric(beside if is_beside else name)
 
 
 def _digest_sample_rubric(sample: EvalSample) -> str:

@@ -15,13 +15,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from evenhand.errors import EvalError, Fault, RubricError
-from evenhand.files.parsing import (
-    explain_forbidden_path,
-    explain_json_error,
-    open_allowed_file,
-    parse_json_tree,
-    read_text_file,
-)
+from evenhand.files.allowed_files import explain_forbidden_path, follow_allowed_path, open_allowed_file
+from evenhand.files.parsing import explain_json_error, parse_json_tree, read_text_file
 from evenhand.files.tree import TreeNode, find_node_line
 from evenhand.wording import quote_whole_text
 
@@ -165,7 +160,7 @@ def explain_unreadable_eval_data(path: Path) -> Fault | None:
     if outside is not None:
         return outside
     try:
-        mode = path.stat().st_mode
+        mode = follow_allowed_path(path).stat().st_mode
     except (OSError, ValueError) as problem:
         return Fault(f"cannot be read: {(getattr(problem, 'strerror', None) or str(problem)).lower()}")
     if stat.S_ISDIR(mode):

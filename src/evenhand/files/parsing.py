@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
-from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +15,7 @@ import orjson
 import yaml
 
 from evenhand.errors import AnswersError, Fault, FaultPath, InputError, RubricError
-from evenhand.files.private_files import open_file_below
+from evenhand.files.allowed_files import open_allowed_file, refuse_forbidden_path
 from evenhand.files.tree import (
     MOST_NODES,
     MappingNode,
@@ -31,8 +28,6 @@ from evenhand.files.tree import (
 )
 
 LARGEST_RUBRIC_FILE = 5_000_000
-_PACKAGE = Path(__file__).resolve().parents[1]
-_ALLOWED_FOLDER: ContextVar[tuple[Path, str] | None] = ContextVar("allowed_folder", default=None)  # And a hint.
 
 
 def read_tree_file(path: Path) -> TreeNode:
@@ -62,9 +57,7 @@ def read_text_mapping_file(path: Path) -> dict[str, str]:
 
 def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
     """The text of a file of reasonable size."""
-    outside = explain_forbidden_path(path)
-    if outside is not None:
-        raise error(replace(outside, where=str(path)))
+    refuse_forbidden_path(path, error)
     try:
         with open_allowed_file(path) as file:
             content = file.read(largest + 1)
@@ -74,55 +67,6 @@ def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
     if len(content) > largest:
         raise error(Fault(f"larger than the {largest:,} bytes allowed", where=str(path)))
     return decode_text_file(content, str(path), error)
-
-
-@contextmanager
-def allow_files_below(folder: Path, hint: str) -> Iterator[None]:
-    """Within it, what a file names is read below a folder only; what ships with the package is read anyway."""
-    before = _ALLOWED_FOLDER.set((folder.resolve(), hint))
-    try:
-        yield
-    finally:
-        _ALLOWED_FOLDER.reset(before)
-
-
-def allow_shipped_files(hint: str) -> AbstractContextManager[None]:
-    """Within it, nothing that a file names is read but what ships with the package."""
-    return allow_files_below(_PACKAGE, hint)
-
-
-def explain_forbidden_path(path: Path) -> Fault | None:
-    """Why a path may not be read here, also by way of a link; None where it may, be it there or not."""
-    allowed = _ALLOWED_FOLDER.get()
-    if allowed is None:
-        return None
-    folder, hint = allowed
-    try:
-        found = path.resolve()
-        inside = found.is_relative_to(folder) or found.is_relative_to(_PACKAGE)
-    except (OSError, ValueError, RuntimeError):
-        inside = False
-    return None if inside else Fault("is outside the folder", hint)
-
-
-def open_allowed_file(path: Path) -> BufferedReader:
-    """A file that may be read here, for reading; one, or a link, that is put in its place meanwhile is not opened."""
-    allowed = _ALLOWED_FOLDER.get()
-    if allowed is None:
-        return path.open("rb")
-    found = path.resolve()
-    return open_file_below(_PACKAGE if found.is_relative_to(_PACKAGE) else allowed[0], found)
-
-
-def refuse_path_outside_folder(name: str, folder: Path, error: type[InputError], *, beside: Path | None = None) -> None:
-    """Refuse what data may not name: an absolute path, or one that leads out of the folder of its eval.
-
-    The name is relative to that folder, or to another one below it.
-    """
-    inside = "\0" not in name and not Path(name).is_absolute()
-    if not inside or not ((beside or folder) / name).resolve().is_relative_to(folder.resolve()):
-        hint = "a file of samples names files below that folder; the eval file itself may name any"
-        raise error(Fault(f"{name[:200]!r} is outside the folder of the eval", hint))
 
 
 def decode_text_file(content: bytes, where: str, error: type[InputError]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import Fault, FaultPath, RubricError, format_error_path, suggest_known_word_in_error
+from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_file, is_allowed_path_there
 from evenhand.files.criteria import (
     CriterionDefaults,
     list_file_fields,
@@ -32,13 +32,7 @@ from evenhand.files.methods import (
     read_method_steps_field,
     read_score_scale_field,
 )
-from evenhand.files.parsing import (
-    LARGEST_RUBRIC_FILE,
-    explain_forbidden_path,
-    parse_tree,
-    read_text_file,
-    read_tree_file,
-)
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, read_tree_file
 from evenhand.files.rubric_extension import EXTENDS, PARENT_ONLY_FIELDS, extend_rubric_tree
 from evenhand.files.tree import (
     FieldReader,
@@ -101,7 +95,7 @@ def open_rubric_with_file_lines(source: str | Path | AnyMapping[str, object]) ->
     if not isinstance(source, (str, Path)):
         raise RubricError(f"a rubric is a name, a file or a mapping, got {type(source).__name__}")
     path = Path(source)
-    if not path.suffix and not os.path.exists(path):  # noqa: PTH110  Unlike Path.exists, it bears any name.
+    if not path.suffix and not is_allowed_path_there(path):
         hint = suggest_known_word_in_error(str(source)[:40], list_rubric_file_names())
         joint = "" if hint.endswith("?") else ";"
         raise RubricError(Fault(f"no rubric is called {str(source)!r}", f"{hint}{joint} or name a file"))
@@ -232,7 +226,7 @@ def _open_extended_rubric(
         if (outside := explain_forbidden_path(path)) is not None:  # Whether it is there is nobody's to know.
             fields.fault(f"rubric {word!r}: it {outside.what}", outside.hint, EXTENDS)
             return None
-        if not os.path.isfile(path):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
+        if not is_allowed_file(path):
             hint = suggest_known_word_in_error(word[:40], list_rubric_file_names())
             joint = "" if hint.endswith("?") else ";"
             fields.fault(f"no rubric is called {word!r}", f"{hint}{joint} or a file, relative to this one", EXTENDS)
@@ -307,7 +301,7 @@ def _read_rubric_file_method(fields: FieldReader, folder: Path) -> Method | None
         if (outside := explain_forbidden_path(folder / word)) is not None:
             fields.fault(f"method {word!r}: it {outside.what}", outside.hint, "method")
             return None
-        if not os.path.isfile(folder / word):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
+        if not is_allowed_file(folder / word):
             fields.fault(f"there is no method file {word!r}", "its path is relative to the rubric", "method")
             return None
         return load_method_file(folder / word)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
+from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_folder, is_optional_file_there
 from evenhand.files.methods import LIBRARY
-from evenhand.files.parsing import explain_forbidden_path, read_text_file, read_text_mapping_file
+from evenhand.files.parsing import read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
 from evenhand.judging.reading.answer_alone import (
     find_object_asked_for,
@@ -107,16 +108,17 @@ def load_prompts(language: str, *, ignore_length: bool = False) -> JudgePrompts:
     outside = explain_forbidden_path(folder)
     if outside is not None:
         raise InputError(replace(outside, what=f"prompt texts {Path(language).name!r}: it {outside.what}"))
-    if not folder.is_dir():
+    if not is_allowed_folder(folder):
         hint = suggest_known_word_in_error(language, LANGUAGES) + ", or a folder of prompt texts"
         raise InputError(Fault(f"no prompt texts for {language!r}", hint))
     texts = {name: read_text_file(folder / f"{name}.md", _LARGEST, InputError) for name in NAMES}
     for name in DECISIONS:
         own = folder / f"{name}.md"
-        texts[name] = read_text_file(own if own.is_file() else _SHIPPED / LANGUAGES[0] / own.name, _LARGEST, InputError)
+        chosen = own if is_optional_file_there(own, InputError) else _SHIPPED / LANGUAGES[0] / own.name
+        texts[name] = read_text_file(chosen, _LARGEST, InputError)
     phrases = read_text_mapping_file(folder / "phrases.yaml")
     given = folder / "translations.yaml"
-    translations = read_text_mapping_file(given) if given.is_file() else {}
+    translations = read_text_mapping_file(given) if is_optional_file_there(given, InputError) else {}
     if folder.parent != _SHIPPED:
         model = load_prompts(LANGUAGES[0])
         faults = [fault for name in texts for fault in _find_prompt_faults(name, texts[name], model.texts[name])]

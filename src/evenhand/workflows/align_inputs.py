@@ -1,6 +1,4 @@
-"""What aligning starts from and asks: rubric, judges and labelled outputs of a run, its plan, and every rubric
-tried.
-"""
+"""What aligning starts from and asks: rubric, judges and labelled outputs of a run, its plan, and rubrics tried."""
 
 from __future__ import annotations
 
@@ -32,7 +30,8 @@ from evenhand.calibrate.labels import SCORE_QUESTION, HumanLabelQuestion
 from evenhand.errors import EvenhandError, Fault, InputError
 from evenhand.evals.eval_definition import DEFAULT_TAG
 from evenhand.evals.sample import read_sample_output_json
-from evenhand.files.parsing import allow_shipped_files, parse_tree
+from evenhand.files.allowed_files import allow_shipped_files
+from evenhand.files.parsing import parse_tree
 from evenhand.files.rubric_writing import convert_yaml_node_to_data
 from evenhand.files.rubrics import LocatedRubric, open_rubric_with_file_lines
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode

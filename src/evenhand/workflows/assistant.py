@@ -17,8 +17,9 @@ from evenhand.errors import EvalError, Fault, FaultPath, InputError, suggest_kno
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.variants.variant import CommandVariant, EndpointVariant, FunctionVariant, ModelVariant
+from evenhand.files.allowed_files import allow_files_below
 from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names, override_rubric_file_fields
-from evenhand.files.parsing import allow_files_below, read_text_file
+from evenhand.files.parsing import read_text_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.guards.personal_data import TextMask, build_personal_data_mask
 from evenhand.judging.results import JudgedSample
@@ -62,12 +63,14 @@ class ConfinedUserProject:
         try:
             root = self.folder.resolve()
             path = (root / name).resolve()
-            inside, there = path.is_relative_to(root), path.is_file()
-        except (OSError, ValueError, RuntimeError):
-            inside, there = True, False
+            inside = path.is_relative_to(root)
+        except ValueError:  # No file has such a name.
+            path, inside = root, True
+        except (OSError, RuntimeError):
+            inside = False
         if not inside:
             raise InputError(Fault("it is outside the project folder", "name a file below it", where=name[:200]))
-        if not there:
+        if not os.path.isfile(path):  # noqa: PTH113  Unlike Path.is_file, it bears any name.
             raise InputError(
                 Fault("there is no such file", f"paths start in {self.folder.name or '/'}/", where=name[:200])
             )

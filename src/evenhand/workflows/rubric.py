@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from evenhand.errors import Fault, InputError, make_unwritable_file_error
+from evenhand.files.allowed_files import allow_files_below
 from evenhand.files.methods import (
     list_method_yaml_names,
     list_rubric_file_names,
@@ -18,7 +19,7 @@ from evenhand.files.methods import (
     override_rubric_file_fields,
     read_starter_rubric_yaml,
 )
-from evenhand.files.parsing import LARGEST_RUBRIC_FILE, allow_files_below
+from evenhand.files.parsing import LARGEST_RUBRIC_FILE
 from evenhand.files.rubric_schema import build_rubric_file_schema
 from evenhand.files.rubrics import (
     LocatedRubric,

@@ -22,9 +22,9 @@ from evenhand.errors import ContestError, EvalError, Fault, FaultPath, InputErro
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_file import read_eval_data
 from evenhand.evals.variants.variant import ModelVariant
+from evenhand.files.allowed_files import allow_files_below
 from evenhand.files.json_shape import write_json_fraction
 from evenhand.files.methods import list_method_yaml_names, list_rubric_file_names
-from evenhand.files.parsing import allow_files_below
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.prompts import LANGUAGES
 from evenhand.model.rubric import Rubric
