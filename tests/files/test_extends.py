@@ -11,6 +11,7 @@ from evenhand.evals.eval_file import load_eval
 from evenhand.files.rubric_schema import build_rubric_file_schema
 from evenhand.files.rubrics import load_rubric, open_rubric_with_file_lines
 from evenhand.scoring.scores import compute_fingerprint
+from evenhand.workflows.run import RunOptions, check_user_run
 
 CHILD = """\
 name: patch-review
@@ -181,6 +182,34 @@ def test_what_cannot_be_extended_is_refused(tmp_path: Path) -> None:
     assert refused(write(tmp_path, b="name: b\nextends: a.yaml\n", a="extends: b.yaml\n")) == (
         "b.yaml:2: a rubric cannot extend itself: a.yaml → b.yaml → a.yaml (name another one)"
     )
+
+
+def write_chain(folder: Path, length: int) -> Path:
+    """So many files that extend each other; the one that extends all others."""
+    chain = {f"c{at}": f"name: c{at}\nextends: c{at + 1}.yaml\n" for at in range(length - 1)}
+    write(folder, **chain, **{f"c{length - 1}": "criteria: [Names the cause]\n"})
+    return folder / "c0.yaml"
+
+
+def test_a_long_chain_of_rubrics_is_refused(tmp_path: Path) -> None:
+    """Each is read while the one before waits: 300 of them were more than Python bears."""
+    assert list(load_rubric(write_chain(tmp_path, 20)).leaves) == ["rubric-1"]
+    for length in (21, 300):
+        assert refused(write_chain(tmp_path, length)) == (
+            "c19.yaml:2: more than 20 files extend each other, and this is number 20 "
+            "(write out here what the further ones say, and remove extends)"
+        )
+
+
+def test_a_sample_names_no_long_chain_either(tmp_path: Path) -> None:
+    """What a file of samples names is looked through before it is read as a rubric."""
+    write_chain(tmp_path, 1_000)
+    (tmp_path / "samples.jsonl").write_text('{"id": "a", "input": "x", "output": "y", "rubric": "c0.yaml"}\n')
+    write(tmp_path, eval="samples: samples.jsonl\njudges: [embedded]\n")
+    eval = load_eval(tmp_path / "eval.yaml")
+
+    with pytest.raises(InputError, match="more than 20 files extend each other"):
+        check_user_run(eval, RunOptions())
 
 
 def test_advice_points_at_the_entry_it_is_about(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from evenhand.evals.sample import EvalSample
 from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_file, refuse_path_outside_folder
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
-from evenhand.files.rubric_extension import EXTENDS
+from evenhand.files.rubric_extension import EXTENDS, LONGEST_EXTENSION
 from evenhand.files.rubrics import METHOD_FILE_ENDINGS, load_rubric, read_rubric_file
 from evenhand.files.tree import (
     FieldReader,
@@ -110,7 +110,8 @@ class SampleRubrics:
         self._refuse_named_files_outside(build_tree(given), self.folder, ())
 
     def _refuse_rubric_files_outside(self, file: Path, seen: tuple[Path, ...]) -> None:
-        if is_allowed_file(file) and file.resolve() not in seen:
+        # Of a longer chain no more is read: the reader refuses it.
+        if len(seen) <= LONGEST_EXTENSION and is_allowed_file(file) and file.resolve() not in seen:
             tree = parse_tree(file, read_text_file(file, LARGEST_RUBRIC_FILE, RubricError))
             self._refuse_named_files_outside(tree, file.parent, (*seen, file.resolve()))
 

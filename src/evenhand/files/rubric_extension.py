@@ -8,6 +8,7 @@ from evenhand.files.criteria import QUESTION_FIELDS
 from evenhand.files.tree import MappingNode, ScalarNode, SequenceNode, TreeNode
 
 EXTENDS = "extends"
+LONGEST_EXTENSION = 20  # Files, each of which extends the next.
 PARENT_ONLY_FIELDS = ("method", "steps", "scale")  # They decide what the parent's criteria mean.
 UNINHERITED_FIELDS = ("name", "about", "why", "tags")
 _LIST_FIELDS = {"criteria": "id", "red_flags": "id", "bonuses": "id", "gates": "criterion"}  # By what entries are told.

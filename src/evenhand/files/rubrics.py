@@ -33,7 +33,7 @@ from evenhand.files.methods import (
     read_score_scale_field,
 )
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file, read_tree_file
-from evenhand.files.rubric_extension import EXTENDS, PARENT_ONLY_FIELDS, extend_rubric_tree
+from evenhand.files.rubric_extension import EXTENDS, LONGEST_EXTENSION, PARENT_ONLY_FIELDS, extend_rubric_tree
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -234,6 +234,10 @@ def _open_extended_rubric(
         if path.resolve() in extending:
             names = " → ".join(one.name for one in (*extending, path.resolve()))
             fields.fault(f"a rubric cannot extend itself: {names}", "name another one", EXTENDS)
+            return None
+        if len(extending) >= LONGEST_EXTENSION:
+            what = f"more than {LONGEST_EXTENSION} files extend each other, and this is number {LONGEST_EXTENSION}"
+            fields.fault(what, "write out here what the further ones say, and remove extends", EXTENDS)
             return None
         opened = _open_rubric_file(path, extending)
     method, place = opened.rubric.method.name, Path(opened.file).absolute() if opened.file else None
