@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -155,6 +157,68 @@ def test_a_fault_of_evenhand_says_no_more_than_its_kind(served: Served, monkeypa
 
     assert (answer.status_code, answer.headers["content-type"]) == (500, "application/problem+json")
     assert "secret of the machine" not in answer.text
+
+
+HALF: Any = "\ud800"
+RUBRIC: Any = {"criteria": ["Is it short?"]}
+HALVES: dict[str, tuple[str, Any, list[str]]] = {
+    "an output": ("/v1/judge", {"rubric": RUBRIC, "outputs": {"a": "x", "b": HALF}}, ["body.outputs.b"]),
+    "the name of an output": ("/v1/judge", {"rubric": RUBRIC, "outputs": {HALF: "x"}}, ["body.outputs"]),
+    "an input": ("/v1/judge", {"rubric": RUBRIC, "outputs": {"a": "x"}, "input": HALF}, ["body.input"]),
+    "a criterion": ("/v1/judge", {"rubric": {"criteria": [HALF]}, "outputs": {"a": "x"}}, ["body.rubric.criteria.0"]),
+    "a field of no route": ("/v1/judge", {HALF: "x"}, ["body"]),
+    "an answer": ("/v1/score", {"rubric": "oracle", "answers": {"id": HALF}}, ["body.answers.id"]),
+    "rewarded outputs": (
+        "/v1/rewards", {"rubric": RUBRIC, "outputs": [{"output": HALF}, {"output": "x", "prompt": HALF}]},
+        ["body.outputs.0.output", "body.outputs.1.prompt"],
+    ),
+    "slime's": ("/v1/rewards/slime?rubric=oracle", {"response": HALF}, ["body.response"]),
+    "a sample": ("/v1/runs", {"eval": {"samples": [{"input": HALF}]}}, ["body.eval.samples.0.input"]),
+    "a compared run": ("/v1/compare", {"run": HALF}, ["body.run"]),
+    "a label": ("/v1/runs/x/trust", {"labels": [{"id": HALF}]}, ["body.labels.0.id"]),
+    "a rubric to align": ("/v1/runs/x/align", {"rubric": {"name": HALF}}, ["body.rubric.name"]),
+    "a label so far": ("/v1/runs/x/labels/next", {"labels": [{"id": HALF}]}, ["body.labels.0.id"]),
+    "a task": ("/v1/contests", {"task": {**TASK, "description": HALF}}, ["body.task.description"]),
+    "a submission": ("/v1/contests/x/submissions", {"text": HALF, "author": "ann"}, ["body.text"]),
+    "a challenge": ("/v1/contests/x/challenges", {"reason": HALF, "author": "ann"}, ["body.reason"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HALVES)
+def test_half_a_character_is_refused_where_it_stands(name: str, served: Served) -> None:
+    """No answer could repeat it, no store keep it and no model be sent it: it was a fault of Evenhand somewhere."""
+    path, content, places = HALVES[name]
+    raw = json.dumps(content, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    for body in (json.dumps(content).encode(), raw):
+        answer = served.client.post(path, content=body, headers=JSON_TYPE)
+        faults = answer.json()["faults"]
+
+        assert (answer.status_code, [one["where"] for one in faults]) == (422, places), answer.text
+        assert all("half a character (a lone surrogate)" in one["what"] for one in faults)
+        assert all(one["would_work"] for one in faults)
+
+
+def test_every_route_that_takes_a_body_is_tried_with_half_a_character(served: Served) -> None:
+    """A new one is to be listed above."""
+    paths = served.client.get("/openapi.json").json()["paths"]
+    taking = {path for path, ways in paths.items() if any("requestBody" in one for one in ways.values())}
+
+    assert taking == {re.sub("/x/", "/{id}/", path).partition("?")[0] for path, _, _ in HALVES.values()}
+
+
+def test_two_halves_that_make_a_character_are_one(served: Served) -> None:
+    """As most programs write what is not in ASCII."""
+    body = rb'{"rubric": {"criteria": ["Is it at most 5 words long?"]}, "outputs": {"a": "\\ud83d\\ude00"}}'
+
+    assert served.client.post("/v1/judge", content=body, headers=JSON_TYPE).status_code == 200
+
+
+def test_whoever_may_not_call_is_told_that_first(served: Served) -> None:
+    """What a body holds is looked at for callers alone."""
+    body = json.dumps({"input": HALF}).encode()
+    served.make_token("operator", "ann")
+
+    assert served.client.post("/v1/judge", content=body, headers=JSON_TYPE).status_code == 401
 
 
 @pytest.mark.parametrize("chunked", [False, True])

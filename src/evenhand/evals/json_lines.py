@@ -201,8 +201,11 @@ def explain_unstorable_sample_value(value: object) -> str:
 
 def explain_unstorable_sample_text(text: str) -> str:
     """Why a text cannot be kept; empty where it can."""
-    if "\0" in text:
-        return NUL_CHARACTER
+    return NUL_CHARACTER if "\0" in text else explain_half_character(text)
+
+
+def explain_half_character(text: str) -> str:
+    """Why a text cannot be written in UTF-8; empty where it can."""
     try:
         text.encode()
     except UnicodeEncodeError:

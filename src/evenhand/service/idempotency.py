@@ -6,18 +6,16 @@ import asyncio
 import json
 import string
 import time
-from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from datetime import timedelta
 from hashlib import sha256
-from typing import Any
 
 from fastapi import Request, Response
-from fastapi.routing import APIRoute
 
 from evenhand.errors import StoreError
 from evenhand.service.callers import find_caller
 from evenhand.service.problems import ProblemError
+from evenhand.service.sent_texts import CheckedRoute, RouteHandler
 from evenhand.store.lost_writes import may_be_written
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
@@ -29,10 +27,9 @@ WAIT_SECONDS = 10.0  # That a second request waits for the answer to the first.
 LOOK_SECONDS = 0.1
 KEPT_HEADERS = ("content-type", "location")
 _VISIBLE = frozenset(string.ascii_letters + string.digits + string.punctuation)
-RouteHandler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
-class KeyedRoute(APIRoute):
+class KeyedRoute(CheckedRoute):
     """A route whose POST requests may carry an Idempotency-Key."""
 
     def get_route_handler(self) -> RouteHandler:

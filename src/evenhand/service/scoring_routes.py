@@ -13,6 +13,7 @@ from evenhand.scoring.scores_json import scores_to_json
 from evenhand.service.callers import Anybody, Operator
 from evenhand.service.idempotency import KeyedRoute
 from evenhand.service.problems import explain_http_statuses
+from evenhand.service.sent_texts import CheckedRoute
 from evenhand.workflows.judge import judge, open_user_judges, resolve_user_sample
 from evenhand.workflows.rewards import (
     RewardAccess,
@@ -92,7 +93,7 @@ def get_rubrics(_: Anybody) -> Json:
 
 
 Text = str | list[Json]  # A text, or a conversation as a list of messages.
-reward_router = APIRouter(prefix="/v1/rewards", tags=["rewards"])
+reward_router = APIRouter(prefix="/v1/rewards", tags=["rewards"], route_class=CheckedRoute)
 
 
 class RewardedOutput(_Body):

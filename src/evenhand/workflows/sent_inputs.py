@@ -21,6 +21,7 @@ from evenhand.contest.task import Task
 from evenhand.errors import ContestError, EvalError, Fault, FaultPath, InputError, suggest_known_word_in_error
 from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_file import read_eval_data
+from evenhand.evals.json_lines import LONE_SURROGATE, explain_half_character
 from evenhand.evals.variants.variant import ModelVariant
 from evenhand.files.allowed_files import allow_files_below
 from evenhand.files.json_shape import write_json_fraction
@@ -37,7 +38,27 @@ from evenhand.workflows.run_labels import LabelSource
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 Json = dict[str, Any]
+MOST_FAULTS = 20  # That are told of one body.
 LOCAL_JUDGES = ("python", "replay", "gguf", "gguf-decisions")  # Code and files of this machine.
+
+
+def find_half_characters(sent: object) -> list[Fault]:
+    """The texts of a body, names of fields among them, that nothing could keep or send on."""
+    faults: list[Fault] = []
+    waiting: list[tuple[object, str]] = [(sent, "body")]
+    while waiting and len(faults) < MOST_FAULTS:
+        value, where = waiting.pop()
+        if isinstance(value, str) and (why := explain_half_character(value)):
+            faults.append(Fault(f"it holds {why}", "leave it out, or send U+FFFD in its place", where=where))
+        elif isinstance(value, Mapping):
+            fit = {name: below for name, below in value.items() if not explain_half_character(name)}
+            if len(fit) < len(value):
+                what = f"a name in it holds {LONE_SURROGATE}"
+                faults.append(Fault(what, "leave it out, or send U+FFFD in its place", where=where))
+            waiting += [(below, f"{where}.{name}") for name, below in reversed(fit.items())]
+        elif isinstance(value, list):
+            waiting += [(value[at], f"{where}.{at}") for at in reversed(range(len(value)))]
+    return faults
 
 
 def load_rubric_for_service(rubric: str | Mapping[str, object]) -> Rubric:
