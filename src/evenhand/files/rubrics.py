@@ -38,19 +38,21 @@ from evenhand.files.tree import (
     FieldReader,
     MappingNode,
     ScalarNode,
+    SequenceNode,
     TreeNode,
     build_checked_from_fields,
     build_tree,
     find_node_line,
 )
 from evenhand.model.method import Method, Panel, ScoreScale
-from evenhand.model.rubric import Rubric
+from evenhand.model.rubric import MOST_CRITERIA, Rubric, explain_long_rubric_list
 from evenhand.model.scale import YES_NO
 
 RUBRIC_FIELDS = (
     "name", "about", "extends", "method", "criteria", "rubrics", "red_flags", "bonuses", "gates", "scale", "steps",
     "panel", "safety_gate", "holistic", "too_close", "tags", "why", "dialogue",
 )  # fmt: skip
+RUBRIC_LISTS = ("criteria", "rubrics", "red_flags", "bonuses", "gates")
 METHOD_COPY_NOTE = """\
 # A method with criteria of its own: a copy of this file can be used as a rubric.
 # Red flags, bonuses and other criteria belong in a rubric that names the copy: method: FILE.yaml
@@ -163,6 +165,7 @@ def read_rubric_file(tree: MappingNode, name: str, folder: Path, extending: tupl
 
     What it extends is put into the tree; `extending` are the files that are being read for it.
     """
+    _refuse_long_rubric_lists(tree)
     parent = _extend_rubric(tree, folder, extending) if any(key.text == EXTENDS for key, _ in tree.items) else ""
     faults: list[Fault] = []
     fields = FieldReader(tree, RUBRIC_FIELDS, faults)
@@ -197,6 +200,15 @@ def read_rubric_file(tree: MappingNode, name: str, folder: Path, extending: tupl
         told = {(find_node_line(tree, fault.path), fault.what): fault for fault in faults}
         raise RubricError(*(told[place] for place in sorted(told, key=lambda place: place[0])))
     return rubric
+
+
+def _refuse_long_rubric_lists(tree: MappingNode) -> None:
+    """Before any of their entries is read."""
+    given = {key.text: value for key, value in tree.items if isinstance(value, SequenceNode)}
+    long = {name: len(given[name].items) for name in RUBRIC_LISTS if name in given}
+    faults = [explain_long_rubric_list(name, count) for name, count in long.items() if count > MOST_CRITERIA]
+    if faults:
+        raise RubricError(*faults)
 
 
 def _extend_rubric(tree: MappingNode, folder: Path, extending: tuple[Path, ...]) -> str:

@@ -34,6 +34,8 @@ from evenhand.judging.single_judge import (
     find_passage_unsafe_to_judge,
     judges_by_odds,
     make_judge_dialogue_setup,
+    measure_rubric_work,
+    run_text_work,
 )
 from evenhand.model.rubric import Rubric, RubricIdentityCache
 from evenhand.model.sample import GuardFinding, Sample
@@ -95,7 +97,8 @@ async def ask_judges_for_reviews(
         else:
             several = [ask_judge_opinion(rubric, sample, outputs, driver, how) for driver in drivers]
             opinions = await await_judges_in_order(several)
-        judged = _score_judge_opinions(rubric, sample, opinions, drivers, how, asked)
+        work = measure_rubric_work(rubric, len(outputs) * len(drivers))
+        judged = await run_text_work(work, _score_judge_opinions, rubric, sample, opinions, drivers, how, asked)
     for listener in _LISTENERS:
         listener(sample, judged)
     return judged

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.judging.answer_form import list_judged_criteria
 from evenhand.judging.dialogues.decisions import explain_criterion_unfit_for_decisions
+from evenhand.judging.single_judge import CRITERION_WORK, run_text_work
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import YES_NO, Criterion
 from evenhand.models.connections import Connections, ModelProbe, send_model_probe_request
@@ -58,7 +59,8 @@ class EmbeddedModel:
 
     async def ask(self, request: Request) -> Reply:
         """The reply, or a ModelError that says what to do."""
-        text = self._replier.reply(request)
+        asked = 0 if request.about is None else len(request.about.asked) * max(1, len(request.labels))
+        text = await run_text_work(CRITERION_WORK * asked, self._replier.reply, request)
         return Reply(text=text, stop="end", model=f"{self.name} {self.version}", usage=TokenUsage(input=0, output=0))
 
     @cached_property

@@ -132,6 +132,7 @@ async def await_judges_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> li
 
 QUICK_REPLY = 2_000  # Characters that are read at once; more are read in a thread, so that nobody waits for it.
 LONGEST_REPLY = 200_000  # Characters that are read at all: some 50,000 tokens, thinking included.
+CRITERION_WORK = 20  # Characters of text that take about as long as a criterion.
 _READER = ThreadPoolExecutor(1, thread_name_prefix="evenhand-reader")
 
 
@@ -140,6 +141,11 @@ async def run_text_work(length: int, work: Callable[..., T], *given: Any) -> T:
     if length <= QUICK_REPLY:
         return work(*given)
     return await asyncio.get_running_loop().run_in_executor(_READER, work, *given)
+
+
+def measure_rubric_work(rubric: Rubric, times: int = 1) -> int:
+    """How many characters of text take as long as the criteria of a rubric, asked or scored so many times."""
+    return CRITERION_WORK * len(rubric.leaves) * times
 
 
 @dataclass(slots=True)
@@ -265,7 +271,7 @@ async def ask_judge_opinion(
     ask: Callable[[Rubric, Sample, str, JudgeSetup], Dialogue[OutputReview]] = partial(
         ask_judge_pointwise, each=how.each
     )
-    listed, length = None, _measure_shown_texts(sample, outputs)
+    listed, length = None, _measure_shown_texts(sample, outputs) + measure_rubric_work(rubric)
     if how.logprobs:
         ask = partial(ask_judge_by_logprobs, replies=how.samples if how.samples > 1 else FALLBACK_REPLIES)
     elif how.samples > 1:

@@ -24,6 +24,13 @@ from evenhand.wording import format_fraction
 
 # A sum this near to 1 is accepted as it stands; it is never rescaled.
 SUM_TOLERANCE = Fraction(1, 1000)
+MOST_CRITERIA = 1_000  # Of a rubric, those with children too; as many red flags, bonuses and gates.
+
+
+def explain_long_rubric_list(name: str, count: int) -> Fault:
+    """That a list of a rubric is longer than any that can be judged."""
+    what = f"{count:,} {name.replace('_', ' ')}, and {MOST_CRITERIA:,} are the most for a rubric"
+    return Fault(what, "keep those that matter, or split it into several rubrics", (name,))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +56,7 @@ class Rubric:
     whole_scale: Scale | None = field(init=False, repr=False, compare=False)  # Of the score for the whole, if asked.
 
     def __post_init__(self) -> None:
-        faults = list(self._faults())
+        faults = list(self._find_long_lists()) or list(self._faults())
         if faults:
             raise RubricError(*faults)
         nodes = {criterion.id: criterion for criterion, _ in _walk_rubric_criteria(self.criteria)}
@@ -85,6 +92,14 @@ class Rubric:
     def criterion(self, id: str) -> Criterion | None:
         """The criterion with this id, anywhere in the tree."""
         return self._nodes.get(id)
+
+    def _find_long_lists(self) -> Iterator[Fault]:
+        """Lists that no judge could answer, and that would take long to check."""
+        counts = {"criteria": sum(1 for _ in _walk_rubric_criteria(self.criteria))}
+        counts |= {name: len(getattr(self, name)) for name in ("red_flags", "bonuses", "gates")}
+        for name, count in counts.items():
+            if count > MOST_CRITERIA:
+                yield explain_long_rubric_list(name, count)
 
     def _faults(self) -> Iterator[Fault]:
         method, criteria = self.method, self.criteria

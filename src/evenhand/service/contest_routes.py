@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -56,7 +57,7 @@ class NewChallenge(_Body):
 @router.post("", status_code=201, responses=explain_http_statuses(502))
 async def create_contest(request: Request, new: NewContest, _: Operator) -> Json:
     """Begin a contest; where its task names no dimensions, its first judge chooses them now."""
-    task, source = parse_task_for_service(new.task)
+    task, source = await asyncio.to_thread(parse_task_for_service, new.task)
     state = request.app.state
     hooks = ContestHooks(
         payment=state.hook_targets.check(new.payment_hook), operator=state.hook_targets.check(new.operator_hook)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 from evenhand.guards.personal_data import build_personal_data_mask, mask_data
-from evenhand.judging.results import judge_panel_reviews_to_json
+from evenhand.judging.results import JudgedSample, judge_panel_reviews_to_json
+from evenhand.model.sample import Sample
+from evenhand.models.budget import Spending
 from evenhand.scoring.scores_json import scores_to_json
 from evenhand.service.callers import Anybody, Operator
 from evenhand.service.idempotency import KeyedRoute
@@ -65,12 +68,16 @@ class ScoreRequest(_Body):
 async def post_judge(request: Request, wanted: JudgeRequest, _: Operator) -> Json:
     """Ask judges about outputs: scorecards with reasons, evidence and every step."""
     state = request.app.state
-    rubric = load_rubric_for_service(wanted.rubric)
+    rubric = await asyncio.to_thread(load_rubric_for_service, wanted.rubric)
     judges = choose_judges_for_service(wanted.judges, rubric)
     sample = resolve_user_sample(wanted.model_dump(include={"outputs", "input", "reference", "context"}))
     async with state.judging:
         judged = await judge(rubric, sample, judges=judges, connections=state.connections)
-    return mask_data(judge_panel_reviews_to_json(judged, state.connections.spent), build_personal_data_mask(sample))  # type: ignore[return-value]
+    return await asyncio.to_thread(_describe_judged_sample, judged, sample, state.connections.spent)
+
+
+def _describe_judged_sample(judged: JudgedSample, sample: Sample, spent: Spending) -> Json:
+    return mask_data(judge_panel_reviews_to_json(judged, spent), build_personal_data_mask(sample))  # type: ignore[return-value]
 
 
 @router.post("/score")
@@ -158,7 +165,7 @@ async def post_slime_reward(
 async def _answer_reward_request(
     request: Request, rubric: str | Json, works: list[RewardedWork], judges: list[str], terms: RewardTerms
 ) -> RewardBatch:
-    state, known = request.app.state, load_rubric_for_service(rubric)
+    state, known = request.app.state, await asyncio.to_thread(load_rubric_for_service, rubric)
     models = open_user_judges(choose_judges_for_service(judges, known), state.connections)
     async with state.judging:
         shared = RewardAccess(

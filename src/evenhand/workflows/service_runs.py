@@ -19,6 +19,7 @@ from functools import partial
 from typing import Any
 
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError
+from evenhand.evals.eval_definition import Eval
 from evenhand.models.budget import Spending
 from evenhand.models.hidden_keys import collect_api_keys_to_hide
 from evenhand.models.shared_limits import SharedLimits
@@ -79,14 +80,20 @@ async def create_service_run(store: Store, fields: Mapping[str, Any], options: M
     """Keep a run to be carried out soon; its id. What could not be run is refused now, and nothing is asked."""
     hidden = await asyncio.to_thread(collect_api_keys_to_hide(os.environ).remove_from_data, dict(fields))
     assert isinstance(hidden, dict)
-    eval, counted = check_user_run(parse_eval_for_service(hidden), _read_run_options(options))
-    await plan_user_run_setup(eval, counted)
+    eval = await asyncio.to_thread(_check_service_run, hidden, options)  # Long evals hold nobody else up.
     now = store.now()
     id = make_run_record_id(now)
     content = to_stored_json({"eval": hidden, "options": dict(options)})
     made = now.isoformat(timespec="milliseconds")
     store.requests.add_run({"id": id, "name": eval.name, "made": made, "content": content})
     return id
+
+
+def _check_service_run(fields: Json, options: Mapping[str, Any]) -> Eval:
+    """The eval of a run that is asked for; an InputError with what could not be run."""
+    eval, counted = check_user_run(parse_eval_for_service(fields), _read_run_options(options))
+    asyncio.run(plan_user_run_setup(eval, counted))
+    return eval
 
 
 def list_due_runs(store: Store) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +39,7 @@ class EmbeddedReplier:
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, JudgedText] = OrderedDict()
+        self._turn = threading.Lock()  # Long rubrics are answered in a thread, others beside it.
 
     def reply(self, request: Request) -> str:
         """The reply, as JSON; a RefusedError where the request asks for more than answers to criteria."""
@@ -75,11 +77,12 @@ class EmbeddedReplier:
         return groups
 
     def _prepare_text(self, text: str) -> JudgedText:
-        if text not in self._texts:
-            self._texts[text] = JudgedText(text)
-            if len(self._texts) > MOST_TEXTS:
-                self._texts.popitem(last=False)
-        return self._texts[text]
+        with self._turn:
+            if text not in self._texts:
+                self._texts[text] = JudgedText(text)
+                if len(self._texts) > MOST_TEXTS:
+                    self._texts.popitem(last=False)
+            return self._texts[text]
 
 
 def _answer_criterion_embedded(
