@@ -86,6 +86,40 @@ def slow() -> Iterator[SlowJudge]:
         judge.free.set()
 
 
+PROMPTED = {"prompt": "Answer: {input}"}
+UNASKABLE: dict[str, tuple[Json, str, str]] = {
+    "an unknown provider": ({"variants": {"new": {"model": "nonsense/x", **PROMPTED}}}, "variant 'new'", "no model of"),
+    "an odd spelling": ({"variants": {"new": {"model": "OpenAI/x", **PROMPTED}}}, "variant 'new'", "no model of"),
+    "no name behind it": ({"variants": {"new": {"model": "openai/", **PROMPTED}}}, "variant 'new'", "needs the name"),
+    "no key": ({"variants": {"new": {"model": "anthropic/x", **PROMPTED}}}, "variant 'new'", "API_KEY is not set"),
+    "no price for a budget": (
+        {"variants": {"new": {"model": "ollama/x", **PROMPTED}}, "budget": 5},
+        "variant 'new'",
+        "its price is not known",
+    ),
+    "a judge": ({"judges": ["nonsense/x"]}, "model 'nonsense/x'", "no model of"),
+    "no price of a judge": ({"judges": ["openai-compatible:http://127.0.0.1:9/v1/x"], "budget": 5}, "", "not known"),
+}
+
+
+@pytest.mark.parametrize("name", UNASKABLE)
+def test_a_run_that_asks_whom_nobody_knows_is_refused_at_once(
+    name: str, served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Models under test as judges: it was answered with 202, and failed where nobody looked."""
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    parts, where, what = UNASKABLE[name]
+    eval = build_eval(1, **parts)
+    if "variants" in parts:
+        del eval["samples"][0]["outputs"]
+    answer = served.client.post("/v1/runs", json={"eval": eval})
+
+    assert answer.status_code == 422, answer.text
+    [fault] = answer.json()["faults"]
+    assert where in fault["where"] and what in fault["what"], fault
+    assert served.client.get("/v1/runs").json()["runs"] == []
+
+
 def test_a_run_is_started_followed_and_reported(served: Served) -> None:
     """From an eval that is sent to a report in every format, and nothing is left of the request."""
     run = start(served, build_eval())

@@ -19,12 +19,16 @@ from functools import partial
 from typing import Any
 
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError
-from evenhand.evals.eval_definition import Eval
+from evenhand.evals.eval_definition import Eval, SampleCounts
+from evenhand.evals.variants.makers import open_variant_output_makers
 from evenhand.models.budget import Spending
+from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import collect_api_keys_to_hide
+from evenhand.models.prices import Prices
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import RunProgress
 from evenhand.runs.run_record import make_run_record_id
+from evenhand.runs.setup import open_run_judges
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.run import RunOptions, RunResult, check_user_run, plan_user_run_setup, run
@@ -92,8 +96,17 @@ async def create_service_run(store: Store, fields: Mapping[str, Any], options: M
 def _check_service_run(fields: Json, options: Mapping[str, Any]) -> Eval:
     """The eval of a run that is asked for; an InputError with what could not be run."""
     eval, counted = check_user_run(parse_eval_for_service(fields), _read_run_options(options))
-    asyncio.run(plan_user_run_setup(eval, counted))
+    asyncio.run(_plan_service_run(eval, counted))
     return eval
+
+
+async def _plan_service_run(eval: Eval, counted: SampleCounts) -> None:
+    """Open all that the run will ask, judges and models under test, within its budget, and ask nothing."""
+    setup = await plan_user_run_setup(eval, counted)
+    connections = Connections(os.environ, limits=eval.limits, budget=eval.budget, prices=Prices.shipped())
+    async with connections, open_variant_output_makers(eval.variants, connections, os.environ, 1):
+        if setup.judges:
+            open_run_judges(eval, connections)
 
 
 def list_due_runs(store: Store) -> list[str]:
