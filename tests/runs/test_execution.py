@@ -114,7 +114,7 @@ def test_a_check_that_raises_is_counted(judges: Judges, tmp_path: Path) -> None:
 
 def test_outputs_that_are_alike_fail_together_and_are_both_tried_again(judges: Judges, tmp_path: Path) -> None:
     """One question serves both; where its deadline passes, neither result is lost or taken for final."""
-    write_eval(tmp_path, judges, SAMPLES, how={"deadline": 0.5, "max_tokens": 100}, repeats=1)
+    write_eval(tmp_path, judges, SAMPLES, how={"deadline": 1.5, "max_tokens": 100}, repeats=1)
     alike = [
         {"id": f"s{number}", "outputs": dict.fromkeys(VARIANTS, f"[s{number}/both] Wait.")} for number in range(SAMPLES)
     ]

@@ -22,7 +22,7 @@ from evenhand.judging.reading.answer_alone import (
     is_reply_answer_alone,
     may_repeat_planted_answers,
 )
-from evenhand.judging.reading.reply_reader import read_reply_score
+from evenhand.judging.reading.reply_reader import find_refusal_beside_reasons, read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal
 from evenhand.judging.reading.score_mentions import list_answer_values
 from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
@@ -309,7 +309,7 @@ def _read_judge_reply(
     text = find_own_reply_text(question, reply.text)
     reading = question.read(reply.text if text is None else text)
     if not reading.items and (text is not None or reply.stop == "refusal"):
-        refused = reply.text.strip() if reply.stop == "refusal" else find_judge_refusal(reply.text)
+        refused = reply.text.strip() if reply.stop == "refusal" else find_refusal_beside_reasons(reply.text)
         if refused:
             return JudgeReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
     if text is None and (reading.items or not reading.faults):
@@ -328,7 +328,7 @@ def find_own_reply_text(question: JudgeQuestion[T], reply: str) -> str | None:
     asked_for = find_object_asked_for(text, request.schema, _list_shown_names(request))
     if asked_for is not None or not question.pieces:
         return asked_for or text
-    if is_reply_answer_alone(text, request.schema, (*request.ids, *request.labels)):
+    if is_reply_answer_alone(text, request.schema, request.ids, request.labels):
         return text
 
     # A heading of the judge's own may stand above a value that the text gives without one.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
@@ -21,7 +21,6 @@ from evenhand.judging.reading.copied_passages import (
     list_passages_of_texts,
     list_unescaped_texts,
 )
-from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, HOLDER_KEYS, REASON_KEYS, SCORE_KEYS
 from evenhand.judging.reading.reply_text import (
     drop_unseen_characters_from_reply,
     fold_quotation_in_reply,
@@ -33,27 +32,25 @@ from evenhand.judging.reading.score_labels import read_reply_score_label
 Reading = TypeVar("Reading")
 
 CANNOT_ASSESS = "cannot assess"
-MOST_ANSWER_LINES = 40
 READ_AT_ONCE = 50_000  # Characters of a judged text; a window begins before the last one ends.
 WINDOW_STEP = 40_000
 MOST_LINES_READ = 300
 LONGEST_LINE_READ = 300
 MOST_PASSAGES_READ = 200
-_TEXT_KEYS = REASON_KEYS | {*EVIDENCE_KEYS, "absent"}
-_LABELS = frozenset(["winner", "better", "band", "criterion", "score"])
+_LABELS = frozenset(["winner", "better", "band"])  # And what else labels a score.
+_TABLE_HEADS = [[one, other] for one in ("criterion", "criteria", "item") for other in ("score", "answer", "rating")]
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:json|text|txt|markdown)?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
-_NO_LABEL = re.compile(r"[>()\[\]（）【】{}/\\~]")  # What stands in brackets may say whose the answer is.
 _CELL_BORDER = re.compile(r"[:：=|]")
-_PLAIN_MARKS = " \t\r*_#-–•.\"'`"
+_PLAIN_MARKS = " \t\r*_#-–•."  # Any other may say whose the answer is: `>`, `❌`, brackets, quotation marks.
+_NUMBERED = re.compile(r"[0-9]{1,2}[.)]\s*(?=[^\W\d])")
 _VALUE = re.compile(
     r"[0-9]{1,3}(?:[.,][0-9]{1,4})?(?: ?(?:/|out of|of) ?[0-9]{1,3})? ?%?|yes|no|pass|fail|true|false|met|not met"
     r"|[A-F][+-]?|tie|是|否|[0-9]{1,3} ?分",
     re.IGNORECASE,
 )
 _BOX = re.compile(r"^\[\[([^\[\]\n]{1,20})\]\]$|^\\boxed\{([^{}\n]{1,20})\}$", re.MULTILINE)
-_LEADING_NUMBER = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
-_PLAIN_KEY = re.compile(r"[\w]+(?:[ _\-]\w+)*")
+_PLAIN_LABEL = re.compile(r"[\w]+(?:[ _\-]\w+)*")
 _GLUED = re.compile(  # HighScore: 10ms
     r"(?<=[a-z])(?=[A-Z])|_|(?<=[0-9])(?=[^\W\d_])|(?<=[\u3040-\u9fff])(?=[A-Za-z0-9])"
 )
@@ -143,21 +140,31 @@ def _holds_object_asked_for(reply: str, schema: Mapping[str, object] | None) -> 
     return "{" not in rest and not _ENDS_TEXT.search(rest)
 
 
-def is_reply_answer_alone(reply: str, schema: Mapping[str, object] | None, names: Collection[str]) -> bool:
-    """Whether a reply is one object with answers in whatever form, or lines and a table with nothing but answers."""
+def is_reply_answer_alone(
+    reply: str, schema: Mapping[str, object] | None, ids: Sequence[str], labels: Sequence[str] = ()
+) -> bool:
+    """Whether a reply is all that was asked for and nothing else: in JSON, or each answer on a line of its own.
+
+    The JSON may leave out what holds a single thing, and give a score where an object with one was asked for.
+    """
     said = _strip_own_thinking(reply)
     if said is None:
         return False
-    known = {normalize_reply_answer_name(name) for name in (*names, *_list_schema_keys(schema))}
     if "{" not in _BOX.sub("", said):
         lines = _BOX.sub(lambda box: box[1] or box[2], _FENCE.sub("", said))
-        return _are_lines_answers_alone(lines, known, set(map(normalize_reply_answer_name, names)))
+        # Lines about several outputs stand below headings, and so may quotations.
+        return (not labels or _LABELS.issuperset(ids)) and _are_lines_answers_alone(lines, ids)
     found = find_strict_json_object(said)
     if found is None or not is_answer_only_framed(found.cut_from(said)):
         return False
-    return _is_value_answer_alone(
-        found.data, known | HOLDER_KEYS | SCORE_KEYS, set(map(normalize_reply_answer_name, names))
-    )
+    return _is_asked_answer(found.data, schema or _imagine_schema(ids))
+
+
+def _imagine_schema(ids: Sequence[str]) -> Mapping[str, object]:
+    """The form of other questions about one thing, for a judge that was asked for a line and knows that form."""
+    text = {"type": "string"}
+    answer = {"evidence": {"type": "array", "items": text}, "reason": text, "score": {"type": "number"}}
+    return {"properties": {"criteria": {"properties": {id: {"properties": answer} for id in ids[:1]}}}}
 
 
 def _strip_own_thinking(reply: str) -> str | None:
@@ -260,81 +267,55 @@ def _asks_for_text(schema: object) -> bool:
     return schema.get("type") == "string" or (schema.get("type") == "array" and _asks_for_text(schema.get("items")))
 
 
-def _list_schema_keys(schema: object) -> Iterator[str]:
-    if isinstance(schema, Mapping):
-        for key, below in schema.items():
-            if key == "properties" and isinstance(below, Mapping):
-                yield from map(str, below)
-            yield from _list_schema_keys(below)
-
-
-def _is_value_answer_alone(data: object, known: Collection[str], asked: Collection[str]) -> bool:
-    """Whether all keys were asked for or hold answers, and a text is a value, or a reason right beside a score."""
-    if isinstance(data, list):
-        return all(isinstance(one, dict) and _is_value_answer_alone(one, known, asked) for one in data)
-    if not isinstance(data, dict):
-        return not isinstance(data, str) or _is_plain_value(data) or normalize_reply_answer_name(data) in known
-    keys = {key: _spell_plain_key(key) for key in data}
-    given = {key: below for key, below in data.items() if keys[key] not in _TEXT_KEYS}
-    texts = [below for key, below in data.items() if key not in given]
-    nested = [isinstance(below, dict | list) for below in given.values()]
-    # Of several responses one may have a score alone; else an answer beside what holds the answers is another one.
-    holds_answers = not texts and (all(nested) or all(keys[key] in asked for key in given))
-    is_answer = not any(nested) and (not texts or any(keys[key] in SCORE_KEYS for key in given))
-    return (
-        (holds_answers or is_answer)
-        and all(map(_is_reason, texts))
-        and all(keys[key] in known and _is_value_answer_alone(below, known, asked) for key, below in given.items())
-    )
-
-
-def _spell_plain_key(key: str) -> str:
-    """A key as it is compared; one with marks in it keeps them, and is none that was asked for."""
-    return normalize_reply_answer_name(key) if _PLAIN_KEY.fullmatch(key) else key
-
-
-def _is_plain_value(text: str) -> bool:
-    return _VALUE.fullmatch(text.strip()) is not None or text.strip().casefold() == CANNOT_ASSESS
-
-
-def _is_reason(data: object) -> bool:
-    return isinstance(data, str) or (isinstance(data, list) and all(isinstance(one, str) for one in data))
-
-
-def _are_lines_answers_alone(text: str, known: Collection[str], asked: Collection[str]) -> bool:
-    """Whether lines and tables have labels and values alone, and nothing has two values."""
-    lines = [line for line in text.split("\n") if line.strip(_PLAIN_MARKS + "|:")]
-    if not lines or len(lines) > MOST_ANSWER_LINES:
+def _is_asked_answer(data: object, schema: object) -> bool:
+    """Whether a value answers all that a schema asks for, to the key, in that form or in a shorter one."""
+    if _has_asked_form(data, schema, whole=False):
+        return True
+    below = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(below, Mapping):
+        return _is_plain_value(data)
+    asked = {key: one for key, one in below.items() if not _asks_for_text(one)}
+    if len(asked) == 1 and _is_asked_answer(data, *asked.values()):
+        return True
+    if not isinstance(data, dict) or not asked.keys() <= data.keys() <= below.keys():
         return False
-    labels = {name: name for name in known}
-    rows = [[cell.strip(_PLAIN_MARKS) for cell in _CELL_BORDER.split(line)] for line in lines]
-    if not all(_is_answer_row(row, labels, asked) for row in rows):
-        return False
-    given: dict[str, set[str]] = {}
-    for row in rows:
-        about = next((name for cell in row if (name := normalize_reply_answer_name(cell)) in asked), "")
-        values = {_spell_value(cell) for cell in row if _is_plain_value(cell)}
-        given.setdefault(about if len(asked) > 1 else "", set()).update(values)
-    return all(len(values) == 1 for name, values in given.items() if name or len(asked) == 1)
-
-
-def _spell_value(cell: str) -> str:
-    """A value without what it is out of: 10 for 10/10."""
-    number = _LEADING_NUMBER.match(cell)
-    if number is None:
-        return cell.casefold()
-    return f"{Decimal(number[0].replace(',', '.')).normalize():f}{'%' * cell.endswith('%')}"
-
-
-def _is_answer_row(cells: Sequence[str], labels: Mapping[str, str], asked: Collection[str]) -> bool:
-    """Whether a line has labels and values alone; to abstain, it names what it is about."""
-    names_asked = any(normalize_reply_answer_name(cell) in asked for cell in cells)
     return all(
-        not cell
-        or _VALUE.fullmatch(cell)
-        or normalize_reply_answer_name(cell) in _LABELS
-        or (names_asked and cell.casefold() == CANNOT_ASSESS)
-        or (_NO_LABEL.search(cell) is None and read_reply_score_label(cell, labels) is not None)
-        or normalize_reply_answer_name(cell) in labels
-        for cell in cells
+        _is_asked_answer(value, asked[key]) if key in asked else _has_asked_form(value, below[key])
+        for key, value in data.items()
     )
+
+
+def _is_plain_value(data: object) -> bool:
+    if isinstance(data, str):
+        return _VALUE.fullmatch(data.strip()) is not None or data.strip().casefold() == CANNOT_ASSESS
+    return isinstance(data, int | float | Decimal)
+
+
+def _are_lines_answers_alone(text: str, ids: Sequence[str]) -> bool:
+    """Whether each line is a name that was asked for and its value, no name comes twice, and nothing else is said.
+
+    Where one thing was asked, there is one line: a value, with or without a label of a score.
+    """
+    rows = [_split_answer_line(line) for line in text.split("\n") if line.strip(_PLAIN_MARKS + "|:")]
+    if len(rows) > 1 and [cell.casefold() for cell in rows[0]] in _TABLE_HEADS:
+        del rows[0]
+    if not 1 <= len(rows) <= max(len(ids), 1) or not all(_is_plain_value(row[-1]) for row in rows):
+        return False
+    if len(ids) < 2:
+        known = {name: name for name in map(normalize_reply_answer_name, ids)}
+        (label,) = (row[:-1] for row in rows)
+        return not label or (
+            len(label) == 1
+            and _PLAIN_LABEL.fullmatch(label[0]) is not None
+            and (label[0].casefold() in _LABELS or read_reply_score_label(label[0], known) is not None)
+        )
+    named = [" ".join(row[:-1]) for row in rows]
+    asked = {normalize_reply_answer_name(one) for one in ids}
+    given = [normalize_reply_answer_name(one) for one in named if _PLAIN_LABEL.fullmatch(one)]
+    return len(given) == len(rows) == len(set(given)) and asked.issuperset(given)
+
+
+def _split_answer_line(line: str) -> list[str]:
+    plain = line.strip(_PLAIN_MARKS + "|")
+    plain = plain[numbered.end() :] if (numbered := _NUMBERED.match(plain)) else plain
+    return [cell.strip(_PLAIN_MARKS) for cell in _CELL_BORDER.split(plain)]

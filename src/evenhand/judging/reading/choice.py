@@ -94,7 +94,7 @@ class _ReplyChoiceReader:
             re.IGNORECASE,
         )
         self.any = re.compile(rf"(?<!\w)({'|'.join(map(re.escape, longest)) or '(?!)'})(?!\w)")
-        self.alone = re.compile(rf"[\s#>\-\"'(\[]{{0,6}}({one})[\s.!\"')\]]{{0,6}}", re.IGNORECASE)
+        self.alone = re.compile(rf"[\s#\-\"'(\[]{{0,6}}({one})[\s.!\"')\]]{{0,6}}", re.IGNORECASE)
         self.better = re.compile(
             rf"({one})(?:'s)?\s?(?:(?:response|answer|output)\s)?(?:{_BETTER})"
             rf"|(?:better|best|preferred|superior|winning|stronger)\s(?:\w{{1,20}}\s){{0,2}}is\s(?:the\s)?({one})"

@@ -17,8 +17,9 @@ from evenhand.judging.reading.score_mentions import NUMBER_WORDS
 MOST_ANSWER_WORDS = 3  # Of a text that is an answer: "cannot assess".
 _WORD = re.compile(r"[0-9]+|[\u3040-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u9fff\uac00-\ud7af]+")
 _NO_PLAIN_WORD = re.compile(r"[^A-Za-z0-9]+")
-HOLDS_VALUE = re.compile(
-    rf"[\d一二三四五六七八九十是否★⭐]|\b(?:{'|'.join(NUMBER_WORDS)}|yes|no|pass|fail|true|false|met|tie|better|winner|[A-Z])\b",
+HOLDS_VALUE = re.compile(  # Or a refusal to give one.
+    rf"[\d一二三四五六七八九十是否★⭐]|\b(?:{'|'.join(NUMBER_WORDS)}|yes|no|pass|fail|true|false|met|tie|equal|both|neither"
+    r"|better|winner|[A-Z]|cannot|can't|won't|unable|abstain|refuse|decline)\b|无法|不能|拒绝",
     re.IGNORECASE,
 )
 

@@ -161,7 +161,6 @@ _REASONS = [
     "reason", "reasoning", "explanation", "justification", "rationale", "why", "comment", "comments",
     "analysis", "理由", "原因", "说明", "feedback",
 ]  # fmt: skip
-REASON_KEYS = frozenset(_REASONS) - {"comment", "comments"}  # A comment may be on the answer, and not for it.
 EVIDENCE_KEYS = ("evidence", "quote", "quotes", "citations", "excerpts")
 _TOPS = frozenset(["max", "maxscore", "maximum", "maxpoints", "outof", "scalemax", "maxrating"])
 _DECLINES = frozenset([
@@ -289,14 +288,6 @@ def _iterate_reply_quotes(value: object) -> Iterator[str]:
         text = part.get("quote") or part.get("text") if isinstance(part, dict) else part
         if isinstance(text, str) and text.strip():
             yield text
-
-
-# Where answers stand in a form, and what models put around one.
-HOLDER_KEYS = frozenset([
-    "criteria", "scores", "ratings", "responses", "answers", "answer", "result", "results", "evaluation", "evaluations",
-    "assessment", "assessments", "judgment", "judgments", "judgement", "judgements", "review", "reviews", "redflags",
-    "bonuses", "submissions", "items", "dimensions", "final", "finalanswer", "json", "data", "score", "rating",
-])  # fmt: skip
 
 
 def read_reply_band_score(band: object, score: object, scale: Scale) -> CriterionScore:

@@ -6,7 +6,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from evenhand.judging.reading.json_answers import GIVEN_TWICE, add_band_named_in_reply, read_json_reply_answers
+from evenhand.judging.reading.json_answers import (
+    GIVEN_TWICE,
+    TEXT_KEYS,
+    add_band_named_in_reply,
+    read_json_reply_answers,
+)
 from evenhand.judging.reading.prose_scores import (
     SCORES_CONTRADICT,
     MentionWeight,
@@ -25,6 +30,7 @@ from evenhand.judging.reading.reply_text import (
     find_judge_refusal,
     has_reply_too_much_json,
     holds_reply_json_object,
+    normalize_reply_answer_name,
     strip_reply_markup,
 )
 from evenhand.judging.reading.score_labels import (
@@ -82,8 +88,30 @@ def read_reply_score(text: str, scale: Scale, name: str = "") -> CriterionScore:
     answer = read_reply_answers(text, (WantedReplyAnswer(name, scale),)).answers.get(name)
     if answer:
         return answer.score
-    refusal = find_judge_refusal(text)
+    refusal = find_refusal_beside_reasons(text)
     return Missing("abstained", refusal) if refusal else Missing.unreadable("no answer in the reply")
+
+
+def find_refusal_beside_reasons(text: str) -> str | None:
+    """The sentence in which a reply without any answer refuses to judge.
+
+    Reasons and quotations in its objects may tell of a refusal of somebody else's.
+    """
+    values = find_json_values_in_reply(text)
+    own = [_extract_reply_prose(text, values), *(one for value in values for one in _list_other_texts(value.data))]
+    return next((refused for one in own if (refused := find_judge_refusal(one))), None)
+
+
+def _list_other_texts(data: object) -> Iterator[str]:
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            if normalize_reply_answer_name(str(key)) not in TEXT_KEYS:
+                yield from _list_other_texts(value)
+    elif isinstance(data, list):
+        for one in data:
+            yield from _list_other_texts(one)
 
 
 def _bind_reply_json_answers(
