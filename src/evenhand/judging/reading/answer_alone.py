@@ -21,6 +21,7 @@ from evenhand.judging.reading.copied_passages import (
     list_passages_of_texts,
     list_unescaped_texts,
 )
+from evenhand.judging.reading.json_answers import EVIDENCE_KEYS, REASON_KEYS, SCORE_KEYS
 from evenhand.judging.reading.reply_text import (
     drop_unseen_characters_from_reply,
     fold_quotation_in_reply,
@@ -37,13 +38,14 @@ WINDOW_STEP = 40_000
 MOST_LINES_READ = 300
 LONGEST_LINE_READ = 300
 MOST_PASSAGES_READ = 200
+_REASONS = REASON_KEYS | {*EVIDENCE_KEYS, "absent"}
 _LABELS = frozenset(["winner", "better", "band"])  # And what else labels a score.
 _TABLE_HEADS = [[one, other] for one in ("criterion", "criteria", "item") for other in ("score", "answer", "rating")]
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[ \t]*(?:json|text|txt|markdown)?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _THINKING = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|scratchpad)>", re.IGNORECASE)
 _CELL_BORDER = re.compile(r"[:：=|]")
 _PLAIN_MARKS = " \t\r*_#-–•."  # Any other may say whose the answer is: `>`, `❌`, brackets, quotation marks.
-_NUMBERED = re.compile(r"[0-9]{1,2}[.)]\s*(?=[^\W\d])")
+_NUMBERED = re.compile(r"([0-9]{1,2})[.)]\s*(?=[^\W\d])")
 _VALUE = re.compile(
     r"[0-9]{1,3}(?:[.,][0-9]{1,4})?(?: ?(?:/|out of|of) ?[0-9]{1,3})? ?%?|yes|no|pass|fail|true|false|met|not met"
     r"|[A-F][+-]?|tie|是|否|[0-9]{1,3} ?分",
@@ -268,7 +270,10 @@ def _asks_for_text(schema: object) -> bool:
 
 
 def _is_asked_answer(data: object, schema: object) -> bool:
-    """Whether a value answers all that a schema asks for, to the key, in that form or in a shorter one."""
+    """Whether a value answers all that a schema asks for, each thing once, and nothing besides: in a like form, too.
+
+    What holds a single thing may be left out; an answer may have more reasons, or a key of another kind of score.
+    """
     if _has_asked_form(data, schema, whole=False):
         return True
     below = schema.get("properties") if isinstance(schema, Mapping) else None
@@ -277,12 +282,24 @@ def _is_asked_answer(data: object, schema: object) -> bool:
     asked = {key: one for key, one in below.items() if not _asks_for_text(one)}
     if len(asked) == 1 and _is_asked_answer(data, *asked.values()):
         return True
-    if not isinstance(data, dict) or not asked.keys() <= data.keys() <= below.keys():
+    if not isinstance(data, dict):
         return False
-    return all(
-        _is_asked_answer(value, asked[key]) if key in asked else _has_asked_form(value, below[key])
-        for key, value in data.items()
-    )
+    holds_values = not any("properties" in one for one in asked.values())
+    given = {key: one for key, one in data.items() if not _is_text_field(key, one, below, more=holds_values)}
+    if holds_values and len(asked) == len(given) == 1 and normalize_reply_answer_name(*given) in SCORE_KEYS:
+        return _is_asked_answer(*given.values(), *asked.values())
+    return given.keys() == asked.keys() and all(_is_asked_answer(one, asked[key]) for key, one in given.items())
+
+
+def _is_text_field(key: str, value: object, below: Mapping[str, object], *, more: bool) -> bool:
+    """Whether a field is a note, a reason or a quotation that was asked for; or any, where there may be `more`."""
+    if key in below:
+        return _asks_for_text(below[key]) and _has_asked_form(value, below[key])
+    return more and key in _REASONS and all(isinstance(one, str) for one in _list_values(value))
+
+
+def _list_values(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _is_plain_value(data: object) -> bool:
@@ -296,7 +313,8 @@ def _are_lines_answers_alone(text: str, ids: Sequence[str]) -> bool:
 
     Where one thing was asked, there is one line: a value, with or without a label of a score.
     """
-    rows = [_split_answer_line(line) for line in text.split("\n") if line.strip(_PLAIN_MARKS + "|:")]
+    lines = [line for line in text.split("\n") if line.strip(_PLAIN_MARKS + "|:")]
+    rows = [_split_answer_line(line, place) for place, line in enumerate(lines, start=1)]
     if len(rows) > 1 and [cell.casefold() for cell in rows[0]] in _TABLE_HEADS:
         del rows[0]
     if not 1 <= len(rows) <= max(len(ids), 1) or not all(_is_plain_value(row[-1]) for row in rows):
@@ -315,7 +333,9 @@ def _are_lines_answers_alone(text: str, ids: Sequence[str]) -> bool:
     return len(given) == len(rows) == len(set(given)) and asked.issuperset(given)
 
 
-def _split_answer_line(line: str) -> list[str]:
+def _split_answer_line(line: str, place: int) -> list[str]:
     plain = line.strip(_PLAIN_MARKS + "|")
-    plain = plain[numbered.end() :] if (numbered := _NUMBERED.match(plain)) else plain
+    numbered = _NUMBERED.match(plain)
+    if numbered and int(numbered[1]) == place:  # Any other number may be a score.
+        plain = plain[numbered.end() :]
     return [cell.strip(_PLAIN_MARKS) for cell in _CELL_BORDER.split(plain)]

@@ -161,6 +161,7 @@ _REASONS = [
     "reason", "reasoning", "explanation", "justification", "rationale", "why", "comment", "comments",
     "analysis", "理由", "原因", "说明", "feedback",
 ]  # fmt: skip
+REASON_KEYS = frozenset(_REASONS) - {"comment", "comments"}  # A comment may be on the answer, and not for it.
 EVIDENCE_KEYS = ("evidence", "quote", "quotes", "citations", "excerpts")
 _TOPS = frozenset(["max", "maxscore", "maximum", "maxpoints", "outof", "scalemax", "maxrating"])
 _DECLINES = frozenset([
