@@ -1,6 +1,7 @@
 """Keys never show: not whole, not in part, not masked, not the keys of others."""
 
 import asyncio
+import base64
 import logging
 
 import pytest
@@ -41,6 +42,16 @@ def test_no_eight_characters_of_a_key_are_left(key: str, before: str, after: str
 def test_what_looks_like_a_key_is_hidden(said: str, shown: str) -> None:
     """Also where it is nobody's we know; other words stay as they are, on one line."""
     assert ModelSecrets([]).hide_keys(said) == shown
+
+
+@pytest.mark.parametrize("key", ["grüße-aus-köln-2026", "пароль-от-базы-9"])
+def test_a_key_of_other_letters_is_found_reversed_by_letters_and_by_bytes(key: str) -> None:
+    """A letter of several bytes comes out otherwise where its bytes are reversed."""
+    raws = (key.encode()[::-1], key[::-1].encode())
+    written = [form for raw in raws for form in (raw.hex(), base64.b64encode(raw).decode())]
+
+    # The last letter of base64 may stay: it holds what follows the key, too.
+    assert [HIDDEN in ModelSecrets([key]).remove_keys(f"It is {form}.") for form in written] == [True] * 4
 
 
 def test_a_long_speech_is_cut_short() -> None:

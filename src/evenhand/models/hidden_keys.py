@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import product
 from typing import Literal
 
 from evenhand.files.lookalikes import UNSEEN_CHARACTERS
@@ -261,7 +262,7 @@ def _list_api_key_spellings(keys: tuple[str, ...]) -> _KeySpellings:
     # Where its letters are apart, a backslash of the key itself is no escape of the next one.
     read = {_DECODED.read(one) for form in letters for one in (form, form.replace("\\", ""))}
     decoded = letters | {form for form in read if len(form) >= _SHORTEST}
-    in_hex = {text.encode().hex() for text in both if len(text) >= _SHORTEST}
+    in_hex = {raw.hex() for text in both if len(text) >= _SHORTEST for raw in _list_api_key_bytes(text)}
     return _KeySpellings(tuple(letters), tuple(decoded), tuple(in_hex | {form[::-1] for form in in_hex}))
 
 
@@ -272,13 +273,18 @@ def _list_api_key_texts(key: str) -> set[str]:
     return {_UNSEEN.sub("", key), key, " ".join(key.split()), *joined, *(text.replace(" ", "") for text in joined)}
 
 
+def _list_api_key_bytes(text: str) -> tuple[bytes, bytes]:
+    """As they are and reversed, which is not the reversed text where a letter has several bytes."""
+    return text.encode(), text.encode()[::-1]
+
+
 def _iterate_api_key_spellings(text: str) -> Iterator[str]:
-    raw = text.encode()
     for letters in (text, text.replace(" ", "+")):  # A form on the web writes a space as a plus.
         bare = _UNSEEN.sub("", letters)  # As the text is read.
         yield bare
         yield json.dumps(bare)[1:-1]
-    for before in range(3):  # What stands before it decides how its bits fall into letters.
+    for raw, before in product(_list_api_key_bytes(text), range(3)):
+        # What stands before it decides how its bits fall into letters.
         letters = base64.b64encode(b"\0" * before + raw).decode().rstrip("=")
         whole = letters[(before * 8 + 5) // 6 : (before + len(raw)) * 8 // 6]
         yield whole
