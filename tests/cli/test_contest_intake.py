@@ -2,11 +2,12 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.contest_example import REPLAY, contest, copied, fastest, one_line
+from tests.cli.contest_example import REPLAY, change, contest, copied, fastest, one_line, without
 
 RUN = ("run", "task.yaml", "submissions", *REPLAY, "--json")
 
@@ -90,3 +91,83 @@ def test_what_is_exchanged_after_it_was_received_does_not_count(folder: Path) ->
     assert first.returncode == 1
     assert record["payment"]["author"] == "kestrel"
     assert [one["file"] for one in record["set_aside"]] == ["kestrel.md"]
+
+
+def remove(file: Path) -> None:
+    file.unlink()
+
+
+def link(file: Path) -> None:
+    file.unlink()
+    file.symlink_to("/etc/hostname")
+
+
+def garble(file: Path) -> None:
+    file.write_bytes(b"\xff\xfe\x00")
+
+
+def shut(file: Path) -> None:
+    file.unlink()
+    file.mkdir()
+
+
+@pytest.mark.parametrize("spoil", [remove, link, garble, shut])
+@pytest.mark.parametrize("index", [True, False])
+def test_nobody_is_paid_less_because_no_file_is_left(folder: Path, spoil: Callable[[Path], None], index: bool) -> None:
+    """Whoever has the last file that can be read would decide whether the winner is paid."""
+    before = contest(folder, *RUN, "--until", "2026-11-09T17:59:00+01:00")
+    if not index:
+        (folder / "submissions.index.jsonl").unlink()
+    files = list((folder / "submissions").iterdir())
+    for file in files:
+        spoil(file)
+
+    done = contest(folder, *RUN)
+
+    assert (before.returncode, done.returncode) == (1, 0), done.stderr
+    record = json.loads(done.stdout)
+    assert (record["payment"]["author"], record["payment"]["newly_released"]) == ("kestrel", True)
+    assert {one["file"] for one in record["set_aside"]} == {file.name for file in files}
+
+
+def test_what_was_received_before_a_contest_could_begin_lets_it_begin(folder: Path) -> None:
+    """The judge who chooses dimensions was away when the only file came, and then its author took it back."""
+    task, kept = folder / "task.yaml", folder / "submissions" / "kestrel.md"
+    change(task, "2026-11-09T18:00:00+01:00", "2126-11-09T18:00:00+01:00")
+    without(task, "dimensions")
+    (folder / "little.jsonl").write_text((folder / "replies.jsonl").read_text().splitlines()[0])
+    (folder / "submissions.index.jsonl").unlink()
+    for file in (folder / "submissions").iterdir():
+        file.unlink()
+    kept.write_text("You can return a parcel.")
+    away = contest(folder, *RUN[:3], "--replay", "little.jsonl", "--until", "now")
+    kept.unlink()
+
+    done = contest(folder, *RUN, "--until", "now")
+
+    assert (away.returncode, done.returncode) == (2, 1), done.stderr
+    record = json.loads(done.stdout)
+    assert (record["state"], [one["file"] for one in record["set_aside"]]) == ("open", ["kestrel.md"])
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_folder_in_which_nothing_ever_was_is_told_of(folder: Path, stored: bool) -> None:
+    """It is more likely a wrong path: no contest begins, also where others are stored beside it."""
+    if stored:
+        contest(folder, *RUN, "--again", "other")
+    (folder / "empty").mkdir()
+
+    done = contest(folder, "run", "task.yaml", "empty", *REPLAY)
+
+    assert done.returncode == 2
+    assert done.stderr.startswith("empty: there are no submissions in it (files that end in ")
+    assert (folder / ".evenhand").exists() is stored
+
+
+def test_a_folder_that_is_not_there_is_told_of_whatever_was_received(folder: Path) -> None:
+    """That is no doing of an author."""
+    contest(folder, *RUN, "--until", "2026-11-09T17:59:00+01:00")
+
+    done = contest(folder, "run", "task.yaml", "submission", *REPLAY)
+
+    assert (done.returncode, done.stderr) == (2, "submission: cannot be read: no such file or directory\n")

@@ -175,10 +175,13 @@ def load_submission_intake(
     known: Mapping[str, SubmissionReceipt] | None = None,
     now: datetime | None = None,
     layout: str | None = None,
+    may_be_empty: bool = False,
 ) -> SubmissionIntake:
     """What has come: a JSONL file of the operator, or a folder with its index, a folder per author, or receipts.
 
     Without `known` it is a look: a folder in which the layout cannot be told is refused once receipts are written.
+    One in which nothing can be taken is refused as long as nothing ever was, unless it may be so: later on the last
+    author with a file would decide whether the others are judged and paid.
     """
     reader = _SubmissionIntakeReader(folder=path, known=known or {}, now=now)
     try:
@@ -198,7 +201,7 @@ def load_submission_intake(
     except OSError as problem:
         raise ContestError(_explain_unreadable_submission(problem, path)) from None
     intake = reader.finish()
-    if not intake.submissions:
+    if not (intake.submissions or reader.known or may_be_empty):
         hint = f"files that end in {' '.join(SUBMISSION_ENDINGS)} hold them"
         faults = [fault for one in intake.set_aside for fault in one.faults]
         raise ContestError(*(faults or [Fault("there are no submissions in it", hint, where=str(path))]))

@@ -4,13 +4,13 @@ results.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from evenhand.guards.escaped_text import mask_text_as_read
 from evenhand.guards.personal_numbers import (
     PersonalPatterns,
     Span,
@@ -141,24 +141,14 @@ def _spell_personal_value_in_quotations(value: str) -> set[str]:
 
 
 def mask_data(data: object, mask: TextMask) -> object:
-    """Data with every text in it masked; keys and what stands under names stay as they are."""
+    """Data with every text in it masked as it reads, escapes or not; keys and what stands under names stay."""
     if isinstance(data, str):
-        return mask(_decode_personal_escapes(data))
+        return mask_text_as_read(data, mask)
     if isinstance(data, dict):
         return {key: value if key in _NAME_KEYS else mask_data(value, mask) for key, value in data.items()}
     if isinstance(data, list):
         return [mask_data(value, mask) for value in data]
     return data
-
-
-def _decode_personal_escapes(text: str) -> str:
-    """A reply in JSON with its escaped letters written out, so that what they spell is seen."""
-    if "\\u" not in text:
-        return text
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False)
-    except (ValueError, RecursionError):
-        return text
 
 
 # Digits and signs of any script as ASCII, and nothing unseen, so that disguise hides no number.

@@ -41,6 +41,7 @@ from evenhand.models.requests import (
     Middleware,
     Model,
     ModelSettings,
+    Reply,
     Request,
 )
 from evenhand.models.shared_limits import ModelShare, SharedLimits
@@ -99,7 +100,7 @@ class Connections:
         """A text without the secrets of the environment, in whatever form it repeats one."""
         return self._secrets.remove_keys(text)
 
-    def hide_in_record(self, hide: Callable[[str], str]) -> None:
+    def hide_in_record(self, hide: Callable[[Reply], Reply]) -> None:
         """Put every reply through a function before it is recorded, where one is."""
         if self._recorder is not None:
             self._recorder.hide = hide

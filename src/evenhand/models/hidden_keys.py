@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal
 
+from evenhand.files.escapes import ESCAPED_CHARACTER, read_escaped_character
 from evenhand.files.lookalikes import UNSEEN_CHARACTERS
 from evenhand.models.address_secrets import is_long_secret, list_address_secrets
 from evenhand.models.requests import Reply
@@ -117,11 +118,6 @@ _SHORTEST = 8  # A shorter spelling would be found in texts of others.
 _READ_AT_ONCE = 50_000  # Characters.
 # What has no shape, and the rest of what Unicode calls format characters (Cf): signs of numbers and verses.
 _UNSEEN = re.compile(rf"[{UNSEEN_CHARACTERS}\u0600-\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd]+")
-_ESCAPED = re.compile(  # In a string of JSON or of a program, escaped any number of times; a bare backslash is dropped.
-    r"(?<!\\)\\++(?:u(?P<high>d[89ab][0-9a-f]{2})\\++u(?P<low>d[c-f][0-9a-f]{2})|u(?P<code>[0-9a-f]{4})"
-    r"|x(?P<byte>[0-9a-f]{2})|(?P<sign>[/\"'])|[nrtbf])?",
-    re.IGNORECASE,
-)
 _PERCENT = re.compile(  # The bytes of one character.
     r"%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}",
     re.IGNORECASE,
@@ -161,13 +157,6 @@ class _KeySpellings:
     bytes: tuple[str, ...]  # In hexadecimal.
 
 
-def _read_escaped_api_key(found: re.Match[str]) -> str:
-    if found["high"]:
-        return chr(0x10000 + ((int(found["high"], 16) - 0xD800) << 10) + int(found["low"], 16) - 0xDC00)
-    code = found["code"] or found["byte"]
-    return chr(int(code, 16)) if code else found["sign"] or ""
-
-
 def _read_percent_encoded_api_key(found: re.Match[str]) -> str:
     return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
@@ -186,7 +175,7 @@ class _ApiKeyReading:
 
 
 _SKIP_UNSEEN = _ReadingStep(_UNSEEN, "")
-_UNESCAPE = _ReadingStep(_ESCAPED, _read_escaped_api_key)
+_UNESCAPE = _ReadingStep(ESCAPED_CHARACTER, read_escaped_character)
 # Until nothing changes any more, in all but made-up cases: what is encoded twice, or looks encoded in the key itself.
 _DECODE = (_UNESCAPE, _ReadingStep(_PERCENT, _read_percent_encoded_api_key)) * 3 + (_SKIP_UNSEEN,)
 _JOIN_BYTES = _ReadingStep(_BETWEEN_BYTES, "")

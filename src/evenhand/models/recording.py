@@ -23,7 +23,7 @@ class ModelReplyRecorder:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.hide: Callable[[str], str] | None = None  # What every reply is put through before it is written.
+        self.hide: Callable[[Reply], Reply] | None = None  # What every reply is put through before it is written.
         with suppress(OSError), path.open("rb") as file:
             # A record is written on; anything else is not ours to write on.
             if not _BEGINNING.startswith(file.read(len(_BEGINNING))):
@@ -43,7 +43,7 @@ class ModelReplyRecorder:
     def write_reply_line(self, name: str, request: Request, reply: Reply) -> None:
         """Write one reply down."""
         if self.hide is not None:
-            reply = replace(reply, text=self.hide(reply.text), places=())
+            reply = replace(self.hide(reply), places=())
         entry = {
             "key": request.key(name),
             "model": name,

@@ -54,7 +54,7 @@ def reduce_kept_row(kind: str, row: Mapping[str, Any], keep: KeepReplies, texts:
     elif kind == "results":
         reduced["content"] = to_stored_json(_reduce_result(json.loads(row["content"]), row, keep, texts))
     elif kind == "calls" and row.get("failed") is not None:
-        reduced["failed"] = mask_personal_data(row["failed"]) if keep == "masked" else NOT_KEPT
+        reduced["failed"] = mask_data(row["failed"], mask_personal_data) if keep == "masked" else NOT_KEPT
     return reduced
 
 

@@ -45,21 +45,21 @@ from evenhand.contest.state import ContestState
 from evenhand.contest.task import CONTEST_METHOD, Challenge, Submission, Task
 from evenhand.errors import ContestError, EvenhandError, Fault, StoreError
 from evenhand.files.methods import load_shipped_method_file
-from evenhand.guards.personal_data import mask_data, mask_personal_data
+from evenhand.guards.personal_data import mask_personal_data
 from evenhand.judging.dialogues.contest_dialogues import ask_judge_for_dimensions
-from evenhand.judging.open_judge import find_judge_by_name
 from evenhand.judging.results import guard_finding_to_json, spending_to_json
 from evenhand.judging.single_judge import DialogueDriver, JudgeOptions, make_judge_dialogue_setup
 from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.models.model_names import is_decision_model_name
-from evenhand.models.requests import EMBEDDED, CallNext, ChainedModel, Model, Reply, Request
+from evenhand.models.requests import EMBEDDED
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.contest_store import explain_clock_jump
 from evenhand.store.rows import Row
 from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
+from evenhand.workflows.contest_judges import open_contest_judges_for_user
 from evenhand.workflows.contests import (
     UserContestSession,
     build_contest_record_for_user,
@@ -152,7 +152,6 @@ async def run_contest(
     contest = mask_contest_before_run(contest, connections.hide_keys)
     if task.masked:
         contest = mask_contest_before_run(contest, mask_personal_data)
-        connections.hide_in_record(mask_personal_data)
     row, rehearsal = _find_contest_for_user(store, contest, how, resume=resume)
     begun = [] if row is None else open_contest_log_for_user(store, row["id"])
     kept, changed = set_changed_submissions_aside(rebuild_contest_state(begun).entries, contest.submissions)
@@ -210,6 +209,7 @@ async def play_stored_contest(
     except BaseException as error:
         by_hand = isinstance(error, (asyncio.CancelledError, KeyboardInterrupt))
         told = str(error) if isinstance(error, EvenhandError) else f"{type(error).__name__}: {error}"
+        told = mask_personal_data(told) if contest.task.masked else told
         why, failed = "it was stopped by hand" if by_hand else told, True
         raise
     finally:
@@ -295,7 +295,7 @@ async def generate_dimensions(
     task: Task, judge: str, *, connections: Connections, how: JudgeOptions = DEFAULT_CONTEST_OPTIONS
 ) -> Rubric:
     """The dimensions of a task, as a judge reads them out of its description."""
-    model = find_judge_by_name(connections, judge)
+    (model,) = open_contest_judges_for_user([judge], connections, masked=task.masked)
     found = await DialogueDriver(model, how.deadline).run(
         ask_judge_for_dimensions(
             task.description, load_shipped_method_file(CONTEST_METHOD), make_judge_dialogue_setup(model, how)
@@ -352,14 +352,6 @@ async def load_dimensions_for_user(task: Task, connections: Connections, how: Ju
     return contest_task_from_json(contest_task_json(task))
 
 
-def open_contest_judges_for_user(
-    names: Sequence[str], connections: Connections, *, masked: bool = False
-) -> list[Model]:
-    """Judges by their names; where texts are masked, personal data that one brings by itself is too."""
-    judges: list[Model] = [find_judge_by_name(connections, one) for one in names]
-    return [ChainedModel(one, [_mask_contest_reply]) for one in judges] if masked else judges
-
-
 def mask_contest_before_run(contest: Contest, hide: Callable[[str], str]) -> Contest:
     """The contest with keys or personal data hidden in all that others wrote. Names stay: they tell who is paid.
 
@@ -377,9 +369,3 @@ def mask_contest_before_run(contest: Contest, hide: Callable[[str], str]) -> Con
             for one in contest.set_aside
         ],
     )
-
-
-async def _mask_contest_reply(request: Request, call_next: CallNext) -> Reply:
-    """Middleware: the reply with personal data masked, before it is read or kept."""
-    reply = await call_next(request)
-    return replace(reply, text=str(mask_data(reply.text, mask_personal_data)))

@@ -34,7 +34,7 @@ from evenhand.workflows.contests import build_user_contest_key
 from evenhand.workflows.live_contest import create_live_contest
 from evenhand.workflows.models import ConnectionOptions, open_user_connections
 from evenhand.workflows.sent_inputs import build_task_for_service
-from evenhand.workflows.stores import StoreLike, open_user_store
+from evenhand.workflows.stores import StoreLike, is_user_store_there, open_user_store
 from evenhand.workflows.webhooks import ContestHooks, WebhookTargets, refuse_unsigned_webhooks
 
 Json = dict[str, Any]
@@ -128,8 +128,9 @@ async def play_contest_files(
     longest_gap = parse_clock_gap_setting(files.longest_gap)
     if faults:
         raise InputError(*(replace(one, path=(), hint=f"now, or a time {one.hint}".strip()) for one in faults))
-    # Before a store is made: what cannot be read at all is told first.
-    load_submission_intake(files.submissions, index=files.index, layout=files.layout)
+    # Before a store is made: what cannot be read at all is told first. One that is there may know what was received.
+    where, index, layout = files.submissions, files.index, files.layout
+    load_submission_intake(where, index=index, layout=layout, may_be_empty=is_user_store_there(store))
     challenges = read_ranking_challenges(files.challenges) if files.challenges else ()
     terms = Contest(task=task, submissions=(), challenges=challenges, until=until, source=source)
     contest = replace(terms, again=files.again, longest_gap=longest_gap)
@@ -179,8 +180,10 @@ def _receive_submissions_from_user(contest: Contest, files: ContestFiles, store:
         row["file"]: SubmissionReceipt(file=row["file"], digest=row["digest"], at=datetime.fromisoformat(row["at"]))
         for row in store.contests.list_receipts(key)
     }
-    where, index, layout = files.submissions, files.index, files.layout
-    intake: SubmissionIntake = load_submission_intake(where, index=index, known=known, now=now, layout=layout)
+    begun = store.contests.find_contest_by_key(key) is not None
+    intake: SubmissionIntake = load_submission_intake(
+        files.submissions, index=files.index, known=known, now=now, layout=files.layout, may_be_empty=begun
+    )
     contest = replace(contest, submissions=intake.submissions, set_aside=intake.set_aside)
     if not contest.runs_ahead(now):
         rows = [{"file": one.file, "digest": one.digest, "at": one.at.isoformat()} for one in intake.receipts]

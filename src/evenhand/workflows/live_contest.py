@@ -35,11 +35,11 @@ from evenhand.workflows.contest import (
     Contest,
     ContestResult,
     load_dimensions_for_user,
-    open_contest_judges_for_user,
     play_stored_contest,
     refuse_clock_jump_for_user,
 )
 from evenhand.workflows.contest_following import follow_contest, load_inbox_submission
+from evenhand.workflows.contest_judges import open_contest_judges_for_user
 from evenhand.workflows.contests import (
     UserContestSession,
     build_user_contest_key,

@@ -21,6 +21,7 @@ from typing import Any
 from evenhand.errors import EvenhandError, Fault, InputError, StoreError
 from evenhand.evals.eval_definition import Eval, SampleCounts
 from evenhand.evals.variants.makers import open_variant_output_makers
+from evenhand.guards.personal_data import mask_data, mask_personal_data
 from evenhand.models.budget import Spending
 from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import collect_api_keys_to_hide
@@ -248,7 +249,7 @@ def _leave_service_run(store: Store, id: str, state: str, why: str) -> None:
     request = store.requests.find_run(id)
     content = json.loads(request["content"]) if request is not None else {}
     drop = content.get("eval", {}).get("keep") not in (None, "raw")
-    told = f"{why}; {NOT_RESUMABLE}" if drop else why
+    told = f"{mask_data(why, mask_personal_data)}; {NOT_RESUMABLE}" if drop else why
     store.requests.change_run(id, among=("due", "stopping"), state=state, why=told, drop=drop)
     if drop:
         store.overwrite_removed()

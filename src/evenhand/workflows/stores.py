@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from evenhand.store.database import NO_RUNS, locate_store_database
+from evenhand.store.database import NO_RUNS, StoreLocation, locate_store_database
 from evenhand.store.store import Store
 
 StoreLike = Store | str | Path | None  # A store, its folder or address; None is the one that the environment names.
@@ -28,11 +28,20 @@ def open_user_store(store: StoreLike, *, create: bool = False, empty: str = NO_R
         yield opened
 
 
+def is_user_store_there(store: StoreLike) -> bool:
+    """Whether something may be kept already: a file is there, or a server is named."""
+    file = _locate_user_store(store).file
+    return file is None or file.exists()
+
+
 def name_user_store_place(store: StoreLike) -> str:
     """Where a store is, the same from any folder; of an address without its password."""
-    given = store.address if isinstance(store, Store) else store
-    at = locate_store_database(given, os.environ)
+    at = _locate_user_store(store)
     return at.shown if at.file is None else str(at.file.resolve())
+
+
+def _locate_user_store(store: StoreLike) -> StoreLocation:
+    return locate_store_database(store.address if isinstance(store, Store) else store, os.environ)
 
 
 def digest_user_store_place(store: StoreLike) -> str:
