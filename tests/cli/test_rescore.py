@@ -19,6 +19,10 @@ from evenhand.workflows.run import run as run_eval
 from tests.cli.command import evenhand
 
 Json = dict[str, Any]
+PLAN_LETTERS, HEX_DIGITS = (
+    str.maketrans("0123456789abcdef", "ghijklmnopqrstuv"),
+    str.maketrans("ghijklmnopqrstuv", "0123456789abcdef"),
+)
 FIRST, SECOND = "python:tests.cli.test_rescore:first", "python:tests.cli.test_rescore:second"
 
 
@@ -35,8 +39,8 @@ def _reply(request: Request, judge: str) -> str:
     assert request.about is not None
     texts = dict(request.about.texts)
     if not request.labels:
-        return json.dumps(_form(json.loads(texts["output"])[judge]))
-    said = {label: json.loads(texts[f"response-{label}"])[judge] for label in request.labels}
+        return json.dumps(_form(_read_plan(texts["output"])[judge]))
+    said = {label: _read_plan(texts[f"response-{label}"])[judge] for label in request.labels}
     return json.dumps(
         {"responses": {label: one if isinstance(one, int) else _form(one) for label, one in said.items()}}
     )
@@ -52,7 +56,14 @@ def _form(said: Json) -> Json:
 
 
 def output(first: object, second: object = None, text: str = "") -> str:
-    return json.dumps({"first": first, "second": second, "text": text})
+    """A text and what its judges shall say of it, in letters in which nobody reads a score."""
+    plan = json.dumps({"first": first, "second": second}).encode().hex()
+    return f"At first: {text} {plan.translate(PLAN_LETTERS)}"
+
+
+def _read_plan(text: str) -> Json:
+    plan: Json = json.loads(bytes.fromhex(text.rsplit(maxsplit=1)[-1].translate(HEX_DIGITS)))
+    return plan
 
 
 NUMBERS = [{"id": "a", "asks": "Is it a?", "scale": "1-10"}, {"id": "b", "asks": "Is it b?", "scale": "1-10"}]

@@ -224,7 +224,7 @@ def test_the_judges_of_stored_runs_are_opened_in_one_place() -> None:
         "judging/open_judge.py": "a name that it is given",
         "evals/variants/makers.py": "an eval",
         "runs/setup.py": "an eval",
-        "workflows/contest.py": "a task",
+        "workflows/contest_judges.py": "a task",
         "workflows/judge.py": "a program or a request",
         "workflows/judge_files.py": "the command line",
         "workflows/rubric_draft.py": "the command line",

@@ -286,9 +286,14 @@ def _is_asked_answer(data: object, schema: object) -> bool:
         return False
     holds_values = not any("properties" in one for one in asked.values())
     given = {key: one for key, one in data.items() if not _is_text_field(key, one, below, more=holds_values)}
-    if holds_values and len(asked) == len(given) == 1 and normalize_reply_answer_name(*given) in SCORE_KEYS:
+    if holds_values and len(asked) == len(given) == 1 and _is_score_key(*given):
         return _is_asked_answer(*given.values(), *asked.values())
     return given.keys() == asked.keys() and all(_is_asked_answer(one, asked[key]) for key, one in given.items())
+
+
+def _is_score_key(key: str) -> bool:
+    """Whether a key is a word for score and nothing besides: a sign beside it may deny it."""
+    return _PLAIN_LABEL.fullmatch(key) is not None and normalize_reply_answer_name(key) in SCORE_KEYS
 
 
 def _is_text_field(key: str, value: object, below: Mapping[str, object], *, more: bool) -> bool:
