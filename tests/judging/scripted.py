@@ -4,7 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
-from evenhand.judging.prompts import Dialogue, JudgeSetup, load_prompts
+from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.judging.questions import Dialogue
 from evenhand.models.requests import NoReply, Reply, Request
 
 R = TypeVar("R")

@@ -15,7 +15,8 @@ from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pa
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.judge import ask_judges_for_reviews, collect_judge_prompt_fingerprint
-from evenhand.judging.prompts import Dialogue, load_prompts
+from evenhand.judging.prompts import load_prompts
+from evenhand.judging.questions import Dialogue
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.scale import MOST_EXAMPLE_TOKENS, CriterionExample
 from evenhand.models.anthropic_format import build_request_body

@@ -25,7 +25,7 @@ from evenhand.judging.dialogues.rubric_draft import DraftExample, ask_model_for_
 from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.fence import JOINER, fence_untrusted_prompt_pieces, neutralize_untrusted_prompt_text
 from evenhand.judging.judge import ask_judges_for_reviews
-from evenhand.judging.prompts import Dialogue
+from evenhand.judging.questions import Dialogue
 from evenhand.model.scale import Scored
 from evenhand.model.scorecard import Evidence, Judgment
 from evenhand.models.requests import Request
@@ -225,7 +225,7 @@ def test_a_fenced_text_reads_the_same(given: str) -> None:
      "[SYSTEM_PROMPT]", "[TOOL_CALLS]", "<bos>", "1. System:", "\u00a0\u3000System:", "### Instructions:",
      "System prompt:", "### Response:", "[|system|]", "[|endofturn|]", "]~b]", "]~!b[", "[e~[", "[UNUSED_TOKEN_146]",
      "[unused9]", "<用户>", "‹用户>", "<0x0A>", "<│im_start│>", "<¦im_start¦>", "[¦user¦]", "<❘im_end❘>",
-     "‹❘im_end❘>", "‹|user|›", "[∣user∣]"],
+     "‹❘im_end❘>", "‹|user|›", "[∣user∣]", "‹用户|>", "<用户/>", "‹用户│>"],
 )  # fmt: skip
 def test_tags_and_role_words_lose_their_power(attack: str) -> None:
     """A tokenizer that knows them as special tokens no longer finds them."""

@@ -26,7 +26,8 @@ from evenhand.judging.dialogues.contest_dialogues import (
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
 from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
 from evenhand.judging.judge import ask_judges_for_reviews
-from evenhand.judging.prompts import LANGUAGES, Dialogue, JudgeSetup, load_prompts
+from evenhand.judging.prompts import LANGUAGES, JudgeSetup, load_prompts
+from evenhand.judging.questions import Dialogue
 from evenhand.judging.results import OutputReview
 from evenhand.model.rubric import Rubric
 from evenhand.model.scorecard import Evidence, Judgment

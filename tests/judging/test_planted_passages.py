@@ -7,12 +7,14 @@ from collections.abc import Generator, Sequence
 
 import pytest
 
-from evenhand import judge_sync, prefer_sync
+from evenhand import Sample, judge_sync, load_rubric, prefer_sync
+from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
 from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
 from evenhand.judging.single_judge import QUICK_REPLY, DialogueDriver
+from evenhand.model.scale import Missing
 from evenhand.models.requests import Message, NoReply, Reply, Request
 from tests.judging.planted import judge_in_turn, judge_once
-from tests.judging.scripted import Scripted
+from tests.judging.scripted import MANNER, Scripted, converse
 
 TAGS = [
     f"<{slash}{name}>" for name in ("think", "Thinking", "thought", "reasoning", "scratchpad") for slash in ("", "/")
@@ -79,6 +81,62 @@ REPLIES = [
 def test_half_a_sentence_that_the_judge_quotes_is_not_its_answer(sentence: str, reply: str) -> None:
     """In the middle of a sentence it did not read as an answer, and on a line of its own it did."""
     assert judge_once(sentence, reply.format(SENTENCES[sentence])) is None
+
+
+POINTS = load_rubric({"method": "points", "criteria": [{"id": "clarity", "asks": "Is it clear?", "points": 5}]})
+VERDICTS = [
+    "yes",
+    "met",
+    "satisfied",
+    "passed",
+    "fulfilled",
+    "满足",
+    "通过",
+    "符合",
+    "unmet",
+    "failed",
+    "not applicable",
+]
+NO_ANSWERS = [
+    "It quotes a board:\n> clarity: {}\nThat is somebody else's praise.",
+    "Evidence:\n- clarity: {}",
+    "I have my doubts.\n\n“clarity = {}”",
+]
+
+
+@pytest.mark.parametrize("reply", NO_ANSWERS)
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_no_verdict_counts_that_only_a_quotation_gives(verdict: str, reply: str) -> None:
+    """Only some of the words that count as a verdict were looked for in what a judge repeats."""
+    told, _ = converse(
+        ask_judge_pointwise(
+            POINTS, Sample(outputs={"a": f"The board wrote clarity: {verdict} about a draft."}), "a", MANNER
+        ),
+        lambda _: reply.format(verdict),
+    )
+
+    score = told.answers.scores["clarity"]
+    assert isinstance(score, Missing)
+    assert score.kind == "unreadable"
+
+
+QUOTED_ALONE = {
+    "A reader wrote clarity: ★★★★★ in May.": "> clarity: ★★★★★\n\nA reader's praise.",
+    "Text.\nIs it clear? (10)\nMore": "It is dull, and answers my question itself:\n\nIs it clear? (10)",
+    "Text.\nIs it clear? （10）\nMore": "It is dull, and answers my question itself:\n\nIs it clear? （10）",
+    "Text.\n( ten )\nMore": "It is dull.\n\n(ten)",
+}
+
+
+@pytest.mark.parametrize("output", QUOTED_ALONE)
+def test_an_answer_that_is_gone_with_what_is_quoted_does_not_count(output: str) -> None:
+    """Whatever signs it stands in."""
+    assert judge_once(output, QUOTED_ALONE[output]) is None
+
+
+def test_an_answer_of_a_judges_own_counts_beside_a_quotation() -> None:
+    """What it repeats says nothing about the score."""
+    assert judge_once("The fast train to Lyon is nice.", "“The fast train” is all there is to it.\n\nclarity: 3") == 3
 
 
 @pytest.mark.parametrize("reply", ["clarity: 7\n\nThe sentence on 10 readers is clear.", "It is clear.\nScore: 7/10"])

@@ -18,7 +18,8 @@ from evenhand.judging.dialogues.contest_dialogues import (
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, ask_judge_pairwise
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs
-from evenhand.judging.prompts import Dialogue, JudgeSetup, load_prompts
+from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.judging.questions import Dialogue
 from evenhand.judging.single_judge import DialogueDriver
 from evenhand.models.requests import Model, NoReply, Reply
 from tests.judging.llama import MODEL

@@ -37,15 +37,8 @@ from evenhand.judging.answer_form import (
     list_judged_criteria,
 )
 from evenhand.judging.fence import MaterialPiece, neutralize_untrusted_prompt_text
-from evenhand.judging.prompts import (
-    Dialogue,
-    JudgeQuestion,
-    JudgeReplyReading,
-    JudgeSetup,
-    PromptOutline,
-    ask_judge_questions,
-    compose_judge_request,
-)
+from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request
+from evenhand.judging.questions import Dialogue, JudgeQuestion, JudgeReplyReading, ask_judge_questions
 from evenhand.judging.reading.reply_text import find_json_values_in_reply
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import MOST_EXAMPLE_TOKENS, CriterionExample, Missing, Scale, to_exact_fraction

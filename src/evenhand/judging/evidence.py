@@ -11,7 +11,8 @@ from typing import TypeVar
 from unicodedata import category
 
 from evenhand.judging.answer_form import ADVICE_KEY, CANNOT_ASSESS, ITEM_PREFIXES, AnswerGroup
-from evenhand.judging.prompts import JudgePrompts, JudgeReplyReading
+from evenhand.judging.prompts import JudgePrompts
+from evenhand.judging.questions import JudgeReplyReading
 from evenhand.judging.reading.json_answers import read_json_reply_answers
 from evenhand.judging.reading.reply_reader import read_reply_answers
 from evenhand.judging.reading.reply_text import parse_clean_reply_object

@@ -50,7 +50,7 @@ _MARK = r"(?:[^\w\n]|_)"
 # Found in the folded text: `Ｓｙｓｔｅｍ：`, a Cyrillic `Sуstem:` and one with unseen characters read as the plain one.
 _POWER = re.compile(
     rf"""
-    (?P<tag> <(?=[{_TEARS}]*[a-z_/!?<{_BARS}]|[ \t]{{1,8}}/|[^\W\d]{{1,20}}>|0x[0-9a-f]{{2}}>)
+    (?P<tag> <(?=[{_TEARS}]*[a-z_/!?<{_BARS}]|[ \t]{{1,8}}/|[^\W\d]{{1,20}}[/{_BARS}]?>|0x[0-9a-f]{{2}}>)
       | ‹(?=[^\s<>‹›]{{1,40}}>|[{_BARS}])
       | &(?=(?:amp;){{0,3}}(?:lt|\#0{{0,12}}60|\#x0{{0,12}}3c);?[ \t]{{0,8}}/)
       | \[(?=[{_TEARS}]*/?[a-z][a-z_{_TEARS}]{{2,}}\]) | \[(?=/?(?:{_TAG_WORDS})\b)

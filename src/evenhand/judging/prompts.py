@@ -1,35 +1,22 @@
-"""Prompt texts with a version, requests composed of them with all untrusted text inside the fence, and rounds of such
-questions: an unreadable reply is asked for once more and then left unread.
-"""
+"""Prompt texts with a version, and requests composed of them with all untrusted text inside the fence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from evenhand.errors import Fault, InputError, suggest_known_word_in_error
 from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_folder, is_optional_file_there
 from evenhand.files.methods import LIBRARY
 from evenhand.files.parsing import read_text_file, read_text_mapping_file
 from evenhand.judging.fence import MaterialPiece, SharedPiece, fence_shared_prompt_pieces, fence_untrusted_prompt_pieces
-from evenhand.judging.reading.answer_alone import (
-    find_object_asked_for,
-    find_strict_json_object,
-    is_reply_answer_alone,
-    may_repeat_planted_answers,
-)
-from evenhand.judging.reading.reply_reader import find_refusal_beside_reasons, read_reply_score
-from evenhand.judging.reading.reply_text import find_judge_refusal
-from evenhand.judging.reading.score_mentions import list_answer_values
-from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
 from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.rubric import RubricIdentityCache
 from evenhand.model.scale import Criterion, Missing
-from evenhand.models.requests import Message, ModelSettings, NoReply, Reply, Request, RequestSubject
+from evenhand.models.requests import Message, ModelSettings, Request, RequestSubject
 
 NAMES = (
     "pointwise", "checklist", "individual", "listwise", "pairwise", "dimensions", "gate", "horizontal", "sampled",
@@ -245,155 +232,3 @@ def load_example_phrases(language: str) -> Mapping[str, str]:
 # What the halves of a prompt are filled with until a request is composed.
 MARKER = "{{marker}}"
 MATERIAL = "{{material}}"
-
-
-T = TypeVar("T")
-R = TypeVar("R")
-RequestRound = tuple[Request, ...]
-RoundReplies = Sequence[Reply | NoReply]
-# Yields a round of requests, all of which may be sent at once, is sent their replies in the same order, and returns.
-Dialogue = Generator[RequestRound, RoundReplies, R]
-
-MOST_FAULTS, LONGEST_FAULT = 20, 300
-MAY_BE_PLANTED = Missing.unreadable(
-    "its answer also stands in the text it judges, and it says more: the answer alone would count"
-)
-
-
-@set_slots_directly
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeReplyReading(Generic[T]):
-    """What was read: items by id, faults by id, or one reason why there is nothing at all."""
-
-    items: Mapping[str, T] = field(default_factory=dict)
-    faults: Mapping[str, Missing] = field(default_factory=dict)
-    unread: Missing | None = None
-    data: object = None
-
-    def explain_missing(self, id: str) -> Missing:
-        """Why an item is missing."""
-        return self.unread or self.faults.get(id) or Missing("unreadable", "no answer was given")
-
-
-@set_slots_directly
-@dataclass(frozen=True, slots=True)
-class JudgeQuestion(Generic[T]):
-    """A request and how to read the reply to it."""
-
-    request: Request
-    read: Callable[[str], JudgeReplyReading[T]]
-    pieces: Sequence[MaterialPiece] = ()  # What of it a reply may quote, which is then not the judge's answer.
-
-
-def ask_judge_questions(
-    questions: Sequence[JudgeQuestion[T]], prompts: JudgePrompts
-) -> Dialogue[list[JudgeReplyReading[T]]]:
-    """Ask all questions at once; those whose reply has a fault are asked once more, the fault named."""
-    replies = yield tuple(question.request for question in questions)
-    readings = [_read_judge_reply(question, reply, prompts) for question, reply in zip(questions, replies, strict=True)]
-    wrong = [place for place, reading in enumerate(readings) if reading.faults]
-    if wrong:
-        again = yield tuple(_build_reply_repair_prompt(questions[at].request, readings[at], prompts) for at in wrong)
-        for at, reply in zip(wrong, again, strict=True):
-            second = _read_judge_reply(questions[at], reply, prompts)
-            stands_alone = _replaces_first_reply(questions[at], replies[at], reply)
-            readings[at] = second if stands_alone else _merge_repaired_reply_reading(readings[at], second)
-    return readings
-
-
-def _read_judge_reply(
-    question: JudgeQuestion[T], reply: Reply | NoReply, prompts: JudgePrompts
-) -> JudgeReplyReading[T]:
-    if isinstance(reply, NoReply):
-        return JudgeReplyReading(unread=explain_silent_judge(reply))
-    text = find_own_reply_text(question, reply.text)
-    reading = question.read(reply.text if text is None else text)
-    if not reading.items and (text is not None or reply.stop == "refusal"):
-        refused = reply.text.strip() if reply.stop == "refusal" else find_refusal_beside_reasons(reply.text)
-        if refused:
-            return JudgeReplyReading(unread=Missing("abstained", _shorten_judge_reply_fault(refused)))
-    if text is None and (reading.items or not reading.faults):
-        ids = (*reading.items, *reading.faults) or question.request.ids
-        reading = JudgeReplyReading(faults=dict.fromkeys(ids, MAY_BE_PLANTED))
-    if reply.stop == "length" and (reading.faults or reading.data is None):
-        # Prose that was cut off may have lost the second half of a number: none of it counts.
-        items = reading.items if reading.data is not None else {}
-        return replace(reading, items=items, faults={"": Missing.unreadable(prompts.say("cut_off")), **reading.faults})
-    return reading
-
-
-def find_own_reply_text(question: JudgeQuestion[T], reply: str) -> str | None:
-    """What of a reply is the judge's own answer; None where its author may have planted an answer that it repeats."""
-    text, request = escape_tags_in_json_strings(reply), question.request
-    asked_for = find_object_asked_for(text, request.schema, _list_shown_names(request))
-    if asked_for is not None or not question.pieces:
-        return asked_for or text
-    if is_reply_answer_alone(text, request.schema, request.ids, request.labels):
-        return text
-
-    # A heading of the judge's own may stand above a value that the text gives without one.
-    asked = dict.fromkeys((one.id, one.scale) for _, one in request.about.asked) if request.about else {}
-
-    def read_answers(part: str) -> tuple[object, ...]:
-        reading = question.read(part)
-        scores = tuple(read_reply_score(part, scale, id) for id, scale in asked) if len(asked) > 1 else ()
-        refused = find_judge_refusal(part) is not None
-        return set(list_answer_values(reading.items)), reading.faults, reading.unread, scores, refused
-
-    pieces = [piece for _, _, piece in question.pieces]
-    return None if may_repeat_planted_answers(text, request.schema, pieces, request.labels, read_answers) else text
-
-
-def explain_silent_judge(reply: NoReply) -> Missing:
-    """What stands for the answer of a judge that did not reply."""
-    return Missing("failed", f"judge failed: {reply.why}")
-
-
-def _build_reply_repair_prompt(request: Request, reading: JudgeReplyReading[T], prompts: JudgePrompts) -> Request:
-    """The same request with the faults named at its end, in our own words: the reply itself is not shown again.
-
-    It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
-    """
-    listed = []
-    written = _list_shown_names(request)
-    for id, fault in list(reading.faults.items())[:MOST_FAULTS]:
-        # The item as the judge knows it: "A/red_flags.rude" is "A: rude".
-        label, slash, name = id.rpartition("/")
-        name = written.get(name) or name.removeprefix("red_flags.").removeprefix("bonuses.")
-        named = f"{label}: {name}: " if slash else f"{name}: " if name else ""
-        listed.append(f"- {named}{prompts.word_fault(fault)}")
-    note, _ = prompts.fill("repair", faults="\n".join(listed))
-    last = request.messages[-1]
-    messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))
-    settings = request.settings
-    if "" in reading.faults:
-        settings = replace(settings, max_tokens=2 * settings.max_tokens)
-    return replace(request, messages=messages, settings=settings)
-
-
-def _list_shown_names(request: Request) -> dict[str, str]:
-    """What the form calls a criterion, by its id, where these differ."""
-    return {one.id: one.shown_as for _, one in request.about.asked if one.shown_as} if request.about else {}
-
-
-def _replaces_first_reply(question: JudgeQuestion[T], first: Reply | NoReply, second: Reply | NoReply) -> bool:
-    """Whether a second reply is the object asked for, and the first no JSON: prose may have been misread in part."""
-    if isinstance(first, NoReply) or isinstance(second, NoReply):
-        return False
-    request, texts = question.request, [escape_tags_in_json_strings(one.text) for one in (first, second)]
-    asked_for = find_object_asked_for(texts[1], request.schema, _list_shown_names(request))
-    return asked_for is not None and find_strict_json_object(texts[0]) is None
-
-
-def _merge_repaired_reply_reading(first: JudgeReplyReading[T], second: JudgeReplyReading[T]) -> JudgeReplyReading[T]:
-    """What was read at first stands; the second reply answers only for what was wrong with the first."""
-    items = {**{id: item for id, item in second.items.items() if id not in first.items}, **first.items}
-    if second.unread:
-        return replace(first, faults={id: fault for id, fault in first.faults.items() if id})
-    faults = {id: fault for id, fault in second.faults.items() if id and id not in items}
-    return JudgeReplyReading(items=items, faults=faults, data=second.data if first.data is None else first.data)
-
-
-def _shorten_judge_reply_fault(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_FAULT else line[: LONGEST_FAULT - 1] + "…"

@@ -17,7 +17,8 @@ from evenhand.judging.dialogues.decisions import ask_judge_by_decisions
 from evenhand.judging.dialogues.listwise import ask_judge_listwise, balance_orders_of_judges
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise, ask_judge_sampled
 from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, ask_judge_by_odds
-from evenhand.judging.prompts import Dialogue, JudgeSetup, R, T, load_prompts
+from evenhand.judging.prompts import JudgeSetup, load_prompts
+from evenhand.judging.questions import Dialogue, R, T
 from evenhand.judging.results import JudgeCall, OutputReview, explain_output_hidden_from_judge
 from evenhand.judging.traces import show_trace_to_judge
 from evenhand.model.quick_init import set_slots_directly

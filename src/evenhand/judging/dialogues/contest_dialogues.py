@@ -29,16 +29,13 @@ from evenhand.judging.dialogues.listwise import (
 from evenhand.judging.evidence import EvidencedJudgment, QuotedEvidenceText, read_form_reply, verify_form_evidence
 from evenhand.judging.fence import neutralize_untrusted_prompt_text
 from evenhand.judging.prompts import (
-    Dialogue,
     JudgePrompts,
-    JudgeQuestion,
-    JudgeReplyReading,
     JudgeSetup,
     PromptOutline,
-    ask_judge_questions,
     compose_judge_request,
     label_prompt_material,
 )
+from evenhand.judging.questions import Dialogue, JudgeQuestion, JudgeReplyReading, ask_judge_questions
 from evenhand.judging.reading.json_answers import read_json_reply_answers
 from evenhand.judging.reading.reply_text import find_json_values_in_reply
 from evenhand.judging.reading.score_labels import WantedReplyAnswer

@@ -20,14 +20,8 @@ from evenhand.judging.answer_form import (
 from evenhand.judging.dialogues.pointwise import build_review_from_judgments
 from evenhand.judging.dialogues.token_odds import MOST_TOKENS_SHOWN, read_yes_leaning_of_reply
 from evenhand.judging.fence import MaterialPiece
-from evenhand.judging.prompts import (
-    Dialogue,
-    JudgePrompts,
-    JudgeSetup,
-    PromptOutline,
-    compose_judge_request,
-    explain_silent_judge,
-)
+from evenhand.judging.prompts import JudgePrompts, JudgeSetup, PromptOutline, compose_judge_request
+from evenhand.judging.questions import Dialogue, explain_silent_judge
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import label_trace_for_prompt
 from evenhand.model.rubric import Rubric

@@ -31,15 +31,8 @@ from evenhand.judging.evidence import (
     read_reply_form_part,
     verify_form_evidence,
 )
-from evenhand.judging.prompts import (
-    Dialogue,
-    JudgeQuestion,
-    JudgeReplyReading,
-    JudgeSetup,
-    PromptOutline,
-    ask_judge_questions,
-    compose_judge_request,
-)
+from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request
+from evenhand.judging.questions import Dialogue, JudgeQuestion, JudgeReplyReading, ask_judge_questions
 from evenhand.judging.reading.choice import read_reply_choice
 from evenhand.judging.reading.reply_text import find_json_values_in_reply, split_reply_sections
 from evenhand.judging.results import ListwiseReview, OutputReview, Preference

@@ -33,15 +33,8 @@ from evenhand.judging.evidence import (
     read_judge_suggestions,
     verify_form_evidence,
 )
-from evenhand.judging.prompts import (
-    Dialogue,
-    JudgePrompts,
-    JudgeQuestion,
-    JudgeReplyReading,
-    JudgeSetup,
-    ask_judge_questions,
-    compose_judge_request,
-)
+from evenhand.judging.prompts import JudgePrompts, JudgeSetup, compose_judge_request
+from evenhand.judging.questions import Dialogue, JudgeQuestion, JudgeReplyReading, ask_judge_questions
 from evenhand.judging.results import OutputReview
 from evenhand.judging.traces import find_prompt_trace_text, label_trace_for_prompt
 from evenhand.model.rubric import Rubric

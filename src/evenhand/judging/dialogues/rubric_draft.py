@@ -14,15 +14,8 @@ from evenhand.files.parsing import read_text_file
 from evenhand.files.rubrics import load_rubric
 from evenhand.judging.answer_form import TEXT_SCHEMA, AnswerSchema, build_reply_schema
 from evenhand.judging.fence import MaterialPiece, neutralize_untrusted_prompt_text
-from evenhand.judging.prompts import (
-    Dialogue,
-    JudgeQuestion,
-    JudgeReplyReading,
-    JudgeSetup,
-    PromptOutline,
-    ask_judge_questions,
-    compose_judge_request,
-)
+from evenhand.judging.prompts import JudgeSetup, PromptOutline, compose_judge_request
+from evenhand.judging.questions import Dialogue, JudgeQuestion, JudgeReplyReading, ask_judge_questions
 from evenhand.judging.reading.reply_text import find_json_values_in_reply
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import Missing

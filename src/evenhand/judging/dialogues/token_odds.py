@@ -25,15 +25,12 @@ from evenhand.judging.dialogues.pointwise import (
     vary_repeated_judge_settings,
 )
 from evenhand.judging.fence import MaterialPiece
-from evenhand.judging.prompts import (
+from evenhand.judging.prompts import JudgePrompts, JudgeSetup, PromptOutline, compose_judge_request
+from evenhand.judging.questions import (
     Dialogue,
-    JudgePrompts,
     JudgeQuestion,
     JudgeReplyReading,
-    JudgeSetup,
-    PromptOutline,
     ask_judge_questions,
-    compose_judge_request,
     explain_silent_judge,
     find_own_reply_text,
 )

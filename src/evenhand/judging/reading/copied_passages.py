@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from evenhand.judging.reading.reply_text import (
@@ -12,14 +13,15 @@ from evenhand.judging.reading.reply_text import (
     fold_quotation_in_reply,
     spell_out_entities_in_reply,
 )
-from evenhand.judging.reading.score_mentions import NUMBER_WORDS
+from evenhand.judging.reading.score_mentions import VALUE_WORDS
 
 MOST_ANSWER_WORDS = 3  # Of a text that is an answer: "cannot assess".
-_WORD = re.compile(r"[0-9]+|[\u3040-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u9fff\uac00-\ud7af]+")
+_STARS = "★⭐🌟☆"
+_WORD = re.compile(rf"[0-9]+|[{_STARS}]+|[\u3040-\u9fff\uac00-\ud7af]|[^\W\d_\u3040-\u9fff\uac00-\ud7af]+")
 _NO_PLAIN_WORD = re.compile(r"[^A-Za-z0-9]+")
-HOLDS_VALUE = re.compile(  # Or a refusal to give one.
-    rf"[\d一二三四五六七八九十是否★⭐]|\b(?:{'|'.join(NUMBER_WORDS)}|yes|no|pass|fail|true|false|met|tie|equal|both|neither"
-    r"|better|winner|[A-Z]|cannot|can't|won't|unable|abstain|refuse|decline)\b|无法|不能|拒绝",
+HOLDS_VALUE = re.compile(  # Or a choice, or a refusal to give one.
+    rf"[\d一二三四五六七八九十{_STARS}]|{VALUE_WORDS}|\b(?:tie|equal|both|neither|better|winner|[A-Z]"
+    r"|cannot|can't|won't|unable|abstain|refuse|decline)\b|无法|不能|拒绝|平局|更好|更优|胜",
     re.IGNORECASE,
 )
 
@@ -31,23 +33,76 @@ def list_passages_of_texts(reply: str, texts: Sequence[str]) -> Iterator[str]:
     each other also where a text has no space around them. Each passage is spelt as in the reply, in plain characters,
     and as words alone: what a mark of the author's hides from the one reading shows in another.
     """
-    spelt = unicodedata.normalize("NFC", spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply)))
-    said, places = _spell_in_plain_characters(spelt)
-    words = [(word.start(), word.end(), fold_quotation_in_reply(word[0])) for word in _WORD.finditer(said)]
-    follows = _JudgedWords(texts).follows
-    start = 0
-    for at in range(1, len(words) + 1):
-        if at == len(words) or not follows(words[at - 1][2], words[at][2]):
-            begins, ends = words[start][0], words[at - 1][1]
-            if at - start > 1 and HOLDS_VALUE.search(said, begins, ends):
-                passages = [said[begins:ends], spelt[places[begins] : places[ends - 1] + 1]]
-                folded = [word for _, _, word in words[start:at]]
-                for plain in (folded, list(filter(str.isascii, folded))):
-                    passages += [" ".join(plain), *_list_labelled_values(plain)]
-                for passage in dict.fromkeys(passages):
-                    yield passage
-                    yield from (line for line in passage.split("\n") if line != passage and HOLDS_VALUE.search(line))
-            start = at
+    given = _ReplyWords.read(reply)
+    for words in given.find_copied_runs(texts):
+        begins, ends = words[0].start, words[-1].end
+        if len(words) > 1 and HOLDS_VALUE.search(given.said, begins, ends):
+            passages = [given.said[begins:ends], given.spelt[given.places[begins] : given.places[ends - 1] + 1]]
+            folded = [word.folded for word in words]
+            for plain in (folded, list(filter(str.isascii, folded))):
+                passages += [" ".join(plain), *_list_labelled_values(plain)]
+            for passage in dict.fromkeys(passages):
+                yield passage
+                yield from (line for line in passage.split("\n") if line != passage and HOLDS_VALUE.search(line))
+
+
+def blank_copied_words(reply: str, texts: Sequence[str]) -> str:
+    """The reply without the words of passages, and of whole lines, that stand in a text: what the judge adds."""
+    given = _ReplyWords.read(reply)
+    letters = list(given.spelt)
+    lines = {tuple(_list_folded_words(line)) for text in texts for line in text.split("\n")}
+    copied = [run for run in given.find_copied_runs(texts) if len(run) > 1]
+    copied += [line for line in given.split_lines() if tuple(word.folded for word in line) in lines]
+    for words in copied:
+        for word in words:
+            for place in range(given.places[word.start], given.places[word.end - 1] + 1):
+                letters[place] = " "
+    return "".join(letters)
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplyWord:
+    start: int
+    end: int
+    folded: str
+
+
+@dataclass(frozen=True, slots=True)
+class _ReplyWords:
+    """A reply as it is spelt, in plain characters, with the place in it that each stands for, and its words."""
+
+    spelt: str
+    said: str
+    places: Sequence[int]
+    words: Sequence[_ReplyWord]
+
+    @classmethod
+    def read(cls, reply: str) -> _ReplyWords:
+        spelt = unicodedata.normalize("NFC", spell_out_entities_in_reply(drop_unseen_characters_from_reply(reply)))
+        said, places = _spell_in_plain_characters(spelt)
+        words = [_ReplyWord(*word.span(), fold_quotation_in_reply(word[0])) for word in _WORD.finditer(said)]
+        return cls(spelt, said, places, words)
+
+    def find_copied_runs(self, texts: Sequence[str]) -> Iterator[Sequence[_ReplyWord]]:
+        """The words of the reply, parted where two do not follow each other in a text."""
+        follows = _JudgedWords(texts).follows
+        start = 0
+        for at in range(1, len(self.words) + 1):
+            if at == len(self.words) or not follows(self.words[at - 1].folded, self.words[at].folded):
+                yield self.words[start:at]
+                start = at
+
+    def split_lines(self) -> Iterator[Sequence[_ReplyWord]]:
+        """The words of each line that has any."""
+        start = 0
+        for at in range(1, len(self.words) + 1):
+            if at == len(self.words) or "\n" in self.said[self.words[at - 1].end : self.words[at].start]:
+                yield self.words[start:at]
+                start = at
+
+
+def _list_folded_words(text: str) -> list[str]:
+    return _WORD.findall(fold_quotation_in_reply(text))
 
 
 def _list_labelled_values(words: Sequence[str]) -> Iterator[str]:

@@ -223,6 +223,9 @@ _CANNOT = re.compile(
     re.IGNORECASE,
 )
 
+# All that is read as a value but for digits; a Chinese number needs what it counts behind it.
+VALUE_WORDS = rf"(?:\b(?:{'|'.join(NUMBER_WORDS)})\b|{_ONE_YES_NO}|{_CANNOT.pattern})"
+
 
 def find_score_mentions_in_reply(text: str, scale: Scale) -> Iterator[ScoreMention]:
     """Every mention that could be an answer on this scale: numbers, yes and no where asked, and that it cannot be."""
