@@ -146,6 +146,58 @@ def test_a_contest_whose_key_was_taken_away_is_still_that_of_its_task(folder: Pa
     assert "the store was changed by something else: nothing is shown or paid" in done.stderr
 
 
+NO_FIRST = "DELETE FROM contest_events WHERE number = 0"
+BEGINNINGS = {
+    "the first event and the key": (NO_FIRST, CHANGES["whose contest it is"]),
+    "the first event and the key, for another's": (NO_FIRST, CHANGES["whose contest it is, for another's"]),
+    "the number of the first event, and the key": (
+        f"{EVENTS} number = 99 WHERE number = 0",
+        CHANGES["whose contest it is"],
+    ),
+    "the type of the first event, and the key": (
+        f"{EVENTS} content = x'ff', calls = x'ff' WHERE number = 0",
+        CHANGES["whose contest it is"],
+    ),
+    "all events and the key": (CHANGES["all events"], CHANGES["whose contest it is"]),
+    "the name and the key": (CHANGES["the name"], CHANGES["whose contest it is"]),
+    "the name, the key and what is kept beside the first event": (
+        CHANGES["the name"],
+        CHANGES["whose contest it is"],
+        f"{EVENTS} calls = '[]' WHERE number = 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_a_task_whose_contest_was_damaged_does_not_begin_again(folder: Path, name: str) -> None:
+    """Whatever is left of it, it may have been paid; another one is begun on purpose, and other tasks go on."""
+    [kept] = json.loads(contest(folder, "list", "--json").stdout)
+    for statement in BEGINNINGS[name]:
+        assert change_store(folder, statement) > 0
+    text = (folder / RUN[1]).read_text("utf-8")
+    (folder / "other.yaml").write_text(text.replace("name: returns-answer", "name: other-task"), "utf-8")
+
+    refused = [contest(folder, *RUN), contest(folder, *RUN, "--resume"), contest(folder, "create", RUN[1])]
+    on_purpose = contest(folder, *RUN, "--again", "second")
+    other = contest(folder, "run", "other.yaml", *RUN[2:])
+
+    assert [(one.returncode, one.stdout) for one in refused] == [(2, "")] * 3
+    assert all(f"contest {kept['id']} of 'returns-answer' is damaged" in one.stderr for one in refused[:2])
+    assert (on_purpose.returncode, other.returncode) == (0, 0), on_purpose.stderr + other.stderr
+
+
+def test_a_repetition_whose_key_was_taken_away_is_still_that_repetition(two: Path, tmp_path: Path) -> None:
+    """By its seal, though its log does not say any more which one it was."""
+    folder = Path(shutil.copytree(two, tmp_path / "desk"))
+    second = "(SELECT id FROM contests WHERE key LIKE '%second%')"
+    assert change_store(folder, f"{NO_FIRST} AND contest = {second}") == 1
+    assert change_store(folder, f"UPDATE contests SET key = NULL WHERE id = {second}") == 1
+
+    done = [contest(folder, *RUN, "--again", name).returncode for name in ("second", "third")]
+
+    assert (done, contest(folder, *RUN).returncode) == ([2, 0], 4)
+
+
 @pytest.mark.parametrize("head", ["abc", "0" * 63, "g" * 64, "A" * 64])
 def test_what_is_no_hash_is_not_taken_for_tampering(folder: Path, head: str) -> None:
     """A typo is the operator's, and is told as one."""

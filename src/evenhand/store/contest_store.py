@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from evenhand.store.contest_seals import (
     hash_stored_contest_event,
     is_contest_sealed,
     list_damaged_contest_rows,
+    refuse_damaged_contest_of_task,
     seal_contest_row,
 )
 from evenhand.store.database import NO_CONTESTS, StoreClock, read_store_moment
@@ -54,13 +54,16 @@ class ContestStore:
         first: Mapping[str, Any] | None = None,
         messages: Sequence[Mapping[str, object]] = (),
     ) -> None:
-        """Write down a new contest; refused where its id or its key is taken, whoever else begins one now.
+        """Write down a new contest; refused where its id or its key is taken, whoever else begins one now, and where a
+        damaged one may be that of its task.
 
         With its `first` event, and what that tells others: all of it is written or nothing.
         """
         try:
             with self._write() as connection:
                 [row] = fit_store_rows(CONTESTS, [{**contest, "touched": self._read_moment(connection, now)}])
+                if row["key"] is not None:
+                    refuse_damaged_contest_of_task(connection, row["key"], self._shown)
                 self._insert_contest(connection, row)
                 if first is not None:
                     self._insert_event(connection, first, messages)
@@ -163,12 +166,10 @@ class ContestStore:
             row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_row_text(key)))
             return None if row is None else self._refuse_mistyped_row(row)
 
-    def find_log_by_key(self, key: str) -> str | None:
-        """The id of the contest whose log says that it is the one of a task, whatever stands beside the log."""
-        query = select(EVENTS.c.contest, EVENTS.c.calls).where(EVENTS.c.number == 0).order_by(EVENTS.c.contest.desc())
+    def refuse_damaged_task(self, key: str) -> None:
+        """Refuse to begin the contest of a task while a damaged one may be it: it may have been paid."""
         with self._read() as connection:
-            rows = stream_rows(connection, query)
-            return next((str(row["contest"]) for row in rows if _read_logged_key(row["calls"]) == key), None)
+            refuse_damaged_contest_of_task(connection, key, self._shown)
 
     def list_contests(self, name: str | None = None) -> list[Row]:
         """All contests, or those of one task, newest first."""
@@ -389,12 +390,3 @@ def explain_clock_jump(contest: str, last: str, now: datetime, longest: timedelt
     return Fault(
         what, f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
     )
-
-
-def _read_logged_key(calls: str) -> object:
-    """The key of a task beside the first event of a log; None where an older log, or a damaged one, says none."""
-    try:
-        told = json.loads(calls)
-    except (ValueError, TypeError):
-        return None
-    return told.get("key") if isinstance(told, dict) else None

@@ -302,12 +302,9 @@ _EVENT_HASH = re.compile(r"[0-9a-f]{64}")
 def find_user_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
     """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
     key = build_user_contest_key(task, again)
-    row, hidden = store.contests.find_contest_by_key(key), None
-    if row is None and (hidden := store.contests.find_log_by_key(key)) is not None:
-        row = store.contests.find_contest_by_key(key)  # Another process may have begun it between the two looks.
-    if row is None and hidden is not None:
-        what = f"contest {hidden} is that of {task.name!r} by its log, and not by what is kept beside it"
-        raise _build_user_verification_error(store, what)
+    row = store.contests.find_contest_by_key(key)
+    if row is None:
+        store.contests.refuse_damaged_task(key)
     if row is not None and row["digest"] != digest_user_contest_terms(task, how):
         first = next(store.contests.stream_events(row["id"], calls=True), None)
         if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
