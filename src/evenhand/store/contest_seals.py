@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import Connection, Integer, Select, case, cast, func, select, true
 
 from evenhand.errors import Fault, StoreError
-from evenhand.store.queries import parse_stored_time, stream_rows
+from evenhand.store.queries import stream_rows
+from evenhand.store.row_types import find_mistyped_column
 from evenhand.store.rows import Row, storable_row_text, to_stored_json
 from evenhand.store.tables import CONTESTS, EVENTS
 
@@ -45,29 +46,6 @@ def is_contest_sealed(row: Mapping[str, Any], head: str) -> bool:
 def _hash_stored_row_parts(*parts: object) -> str:
     # What is no text and no number was never written here: by its `repr` it has another hash, and is refused so.
     return sha256(json.dumps(parts, separators=(",", ":"), default=repr).encode()).hexdigest()
-
-
-_TIMES = ("touched", "wakes")
-
-
-def find_mistyped_contest_column(row: Mapping[str, Any]) -> str | None:
-    """The first column of a row of contests whose value has a type that is never written there: SQLite takes any."""
-    for column in CONTESTS.columns:
-        value = row[column.name]
-        if value is None and column.nullable:
-            continue
-        if not isinstance(value, column.type.python_type):
-            return column.name
-        if column.name in _TIMES and not _is_stored_time(value):
-            return column.name
-    return None
-
-
-def _is_stored_time(text: str) -> bool:
-    with suppress(ValueError):
-        parse_stored_time(text)
-        return True
-    return False
 
 
 def list_damaged_contest_rows(connection: Connection) -> set[object]:
@@ -138,7 +116,7 @@ def _read_logged_task(first: Row) -> tuple[object, object]:
 
 
 def _is_damaged(row: Row) -> bool:
-    return find_mistyped_contest_column(row) is not None or not _fits_log_end(row)
+    return find_mistyped_column(CONTESTS, row) is not None or not _fits_log_end(row)
 
 
 def _build_log_end_query(name: str | None = None) -> Select[Any]:

@@ -16,7 +16,6 @@ from sqlalchemy.exc import IntegrityError
 from evenhand.errors import Fault, StoreError
 from evenhand.store.contest_seals import (
     CHANGED_CONTEST_HINT,
-    find_mistyped_contest_column,
     hash_stored_contest_event,
     is_contest_sealed,
     list_damaged_contest_rows,
@@ -32,6 +31,7 @@ from evenhand.store.queries import (
     parse_stored_time,
     stream_rows,
 )
+from evenhand.store.row_types import find_mistyped_column
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
@@ -231,7 +231,7 @@ class ContestStore:
         """The contests in which something is due and that nobody plays, the longest waiting first."""
         query = select(CONTESTS).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
         with self._read() as connection:
-            rows = [row for row in stream_rows(connection, query) if find_mistyped_contest_column(row) is None]
+            rows = [row for row in stream_rows(connection, query) if find_mistyped_column(CONTESTS, row) is None]
             return [row["id"] for row in rows if not self._is_row_held(connection, None, row)]
 
     def release_contest(
@@ -315,7 +315,7 @@ class ContestStore:
 
     def _refuse_mistyped_row(self, row: Row) -> Row:
         """A row that was read, refused where a column holds what is never written there."""
-        if column := find_mistyped_contest_column(row):
+        if column := find_mistyped_column(CONTESTS, row):
             what = f"what is kept of contest {row['id']} beside its log was changed: {column} is not what it was"
             raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
         return row

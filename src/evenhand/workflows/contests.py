@@ -34,6 +34,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply
 from evenhand.store.contest_seals import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
+from evenhand.store.row_types import parse_stored_object
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
@@ -227,10 +228,7 @@ def verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[Contes
 
 def refuse_changed_payment_message(store: Store, message: Row) -> None:
     """A message says who is paid only if the verified log says the same; a StoreError where it does not."""
-    try:
-        body = json.loads(message["body"])
-    except ValueError:
-        body = {}
+    body = parse_stored_object(message["body"]) or {}
     plain = to_stored_json(body) == message["body"]  # No key twice, of which another reader takes another value.
     if plain and body.get("type") != "contest.payment" and message["kind"] != "payment":
         return
