@@ -198,6 +198,30 @@ def test_a_repetition_whose_key_was_taken_away_is_still_that_repetition(two: Pat
     assert (done, contest(folder, *RUN).returncode) == ([2, 0], 4)
 
 
+@pytest.mark.parametrize("change", ["at = 'zzz'", "at = '2026-01-01'", "at = x'ff'", "file = x'ff'", "digest = x'ff'"])
+def test_a_receipt_of_another_type_is_told_as_damage(folder: Path, change: str) -> None:
+    """With the file and the column, and not as a fault of Evenhand."""
+    one = "file = (SELECT min(file) FROM contest_receipts)"
+    assert change_store(folder, f"UPDATE contest_receipts SET {change} WHERE {one}") == 1
+
+    done = contest(folder, *RUN)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert ": the receipt of " in done.stderr
+    assert f" was changed: {change.partition(' ')[0]} is not what it was (the store was changed" in done.stderr
+
+
+def test_other_terms_are_told_from_a_log_that_verifies_only(folder: Path) -> None:
+    """They stand in its first event, and that is gone."""
+    change_store(folder, NO_FIRST)
+    assert change_store(folder, "UPDATE contests SET digest = 'x'") > 0
+
+    done = contest(folder, *RUN)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not what was written, or one before it is missing" in done.stderr
+
+
 @pytest.mark.parametrize("head", ["abc", "0" * 63, "g" * 64, "A" * 64])
 def test_what_is_no_hash_is_not_taken_for_tampering(folder: Path, head: str) -> None:
     """A typo is the operator's, and is told as one."""

@@ -12,11 +12,9 @@ from sqlalchemy import Connection, Integer, Select, case, cast, func, select, tr
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.queries import stream_rows
-from evenhand.store.row_types import find_mistyped_column
+from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column
 from evenhand.store.rows import Row, storable_row_text, to_stored_json
 from evenhand.store.tables import CONTESTS, EVENTS
-
-CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
 
 
 def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
@@ -62,7 +60,7 @@ def refuse_damaged_contest_of_task(connection: Connection, key: str, where: str)
     if (id := _find_damaged_contest_of_task(connection, key)) is not None:
         what = f"contest {id} of {json.loads(key)[0]!r} is damaged: no other one is begun in its place"
         hint = (
-            f"{CHANGED_CONTEST_HINT}; evenhand contest verify {id} says what does not fit; "
+            f"{CHANGED_STORE_HINT}; evenhand contest verify {id} says what does not fit; "
             "--again NAME, with a new name, begins another contest on purpose, with a payment of its own"
         )
         raise StoreError(Fault(what, hint, where=where))

@@ -15,7 +15,6 @@ from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.contest_seals import (
-    CHANGED_CONTEST_HINT,
     hash_stored_contest_event,
     is_contest_sealed,
     list_damaged_contest_rows,
@@ -31,7 +30,7 @@ from evenhand.store.queries import (
     parse_stored_time,
     stream_rows,
 )
-from evenhand.store.row_types import find_mistyped_column
+from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column, refuse_mistyped_row, show_stored_value
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
@@ -285,7 +284,11 @@ class ContestStore:
         """What was received for a task: file, digest and time of each."""
         query = select(RECEIPTS).where(RECEIPTS.c.key == storable_row_text(key)).order_by(RECEIPTS.c.file)
         with self._read() as connection:
-            return list(stream_rows(connection, query))
+            rows = list(stream_rows(connection, query))
+        for row in rows:
+            name = f"the receipt of {show_stored_value(row['file'])!r} for the task {key}"
+            refuse_mistyped_row(RECEIPTS, row, name, self._shown)
+        return rows
 
     def add_receipts(self, key: str, receipts: Sequence[Mapping[str, object]]) -> None:
         """Write down what was received; what has a receipt keeps it."""
@@ -315,9 +318,7 @@ class ContestStore:
 
     def _refuse_mistyped_row(self, row: Row) -> Row:
         """A row that was read, refused where a column holds what is never written there."""
-        if column := find_mistyped_column(CONTESTS, row):
-            what = f"what is kept of contest {row['id']} beside its log was changed: {column} is not what it was"
-            raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
+        refuse_mistyped_row(CONTESTS, row, f"what is kept of contest {row['id']} beside its log", self._shown)
         return row
 
     def _refuse_stale_write(self, connection: Connection, id: str, seen: int, holder: str | None = None) -> None:
@@ -353,7 +354,7 @@ class ContestStore:
         row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.id == id).with_for_update())
         if row is not None and not is_contest_sealed(row, self._read_head(connection, id)):
             what = f"what is kept of contest {id} beside its log was changed, or events at its end are missing"
-            raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
+            raise StoreError(Fault(what, CHANGED_STORE_HINT, where=self._shown))
 
     def _touch_contest_row(
         self, connection: Connection, id: str, now: datetime | None, longest_gap: timedelta | None

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Table
 
+from evenhand.errors import Fault, StoreError
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
 
 _TIMES = {
@@ -18,7 +19,7 @@ _TIMES = {
     RECEIPTS.name: ("at",),
     OUTBOX.name: ("made", "due", "delivered"),
 }
-_OBJECTS = {INBOX.name: ("content",), OUTBOX.name: ("body",)}
+_OBJECTS = {OUTBOX.name: ("body",)}
 
 
 def find_mistyped_column(table: Table, row: Mapping[str, Any]) -> str | None:
@@ -33,6 +34,15 @@ def find_mistyped_column(table: Table, row: Mapping[str, Any]) -> str | None:
         if not is_fit or (name in objects and parse_stored_object(value) is None):
             return name
     return None
+
+
+CHANGED_STORE_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
+
+
+def refuse_mistyped_row(table: Table, row: Mapping[str, Any], name: str, where: str) -> None:
+    """Tell a row that holds what is never written there, by its name, as damage."""
+    if column := find_mistyped_column(table, row):
+        raise StoreError(Fault(f"{name} was changed: {column} is not what it was", CHANGED_STORE_HINT, where=where))
 
 
 def parse_stored_object(text: object) -> dict[str, Any] | None:

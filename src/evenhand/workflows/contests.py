@@ -32,9 +32,9 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.budget import Spending, sum_reply_spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply
-from evenhand.store.contest_seals import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
+from evenhand.store.contest_seals import hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
-from evenhand.store.row_types import parse_stored_object
+from evenhand.store.row_types import CHANGED_STORE_HINT, parse_stored_object
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
@@ -247,7 +247,7 @@ def refuse_changed_payment_message(store: Store, message: Row) -> None:
 
 
 def _build_user_verification_error(store: Store, what: str) -> StoreError:
-    return StoreError(Fault(what, CHANGED_CONTEST_HINT, where=store.shown))
+    return StoreError(Fault(what, CHANGED_STORE_HINT, where=store.shown))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,6 +304,7 @@ def find_user_contest_to_resume(store: Store, task: Task, how: JudgeOptions, aga
     if row is None:
         store.contests.refuse_damaged_task(key)
     if row is not None and row["digest"] != digest_user_contest_terms(task, how):
+        verify_contest_log_for_user(store, row["id"])  # Before anything is told of its terms.
         first = next(store.contests.stream_events(row["id"], calls=True), None)
         if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
             what = f"contest {row['id']} of {task.name!r} was begun on other terms, and nothing has happened in it"
