@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Integer, Select, case, cast, func, select, tr
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.queries import stream_rows
-from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column
+from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column, show_stored_value
 from evenhand.store.rows import Row, storable_row_text, to_stored_json
 from evenhand.store.tables import CONTESTS, EVENTS
 
@@ -57,7 +57,9 @@ def list_damaged_contest_rows(connection: Connection) -> set[object]:
 
 def refuse_damaged_contest_of_task(connection: Connection, key: str, where: str) -> None:
     """Refuse to begin the contest of a task while a damaged one may be it, and may have been paid."""
-    if (id := _find_damaged_contest_of_task(connection, key)) is not None:
+    damaged = _find_damaged_contest_of_task(connection, key)
+    if damaged is not None:
+        id = show_stored_value(damaged["id"])
         what = f"contest {id} of {json.loads(key)[0]!r} is damaged: no other one is begun in its place"
         hint = (
             f"{CHANGED_STORE_HINT}; evenhand contest verify {id} says what does not fit; "
@@ -66,20 +68,20 @@ def refuse_damaged_contest_of_task(connection: Connection, key: str, where: str)
         raise StoreError(Fault(what, hint, where=where))
 
 
-def _find_damaged_contest_of_task(connection: Connection, key: str) -> object | None:
-    """The id, of whatever type, of a damaged contest of a task; none where nothing keeps another one from beginning.
+def _find_damaged_contest_of_task(connection: Connection, key: str) -> Row | None:
+    """The row of a damaged contest of a task; none where nothing keeps another one from beginning.
 
     A deliberate repetition begins beside a damaged one, unless that was this repetition by its seal or by its log.
     """
     name, again = json.loads(key)
     for row in stream_rows(connection, _build_log_end_query(storable_row_text(name))):
         if _is_damaged(row) and (again is None or _was_sealed_with_key(row, key)):
-            return row["id"]  # type: ignore[no-any-return]
+            return row
     for row in stream_rows(connection, _build_first_event_query(name)):
         logged_key, logged_name = _read_logged_task(row)
         is_renamed = again is None and logged_name == name and row["name"] != storable_row_text(name)
         if is_renamed or (logged_key == key and row["key"] != key):
-            return row["id"]  # type: ignore[no-any-return]
+            return row
     return None
 
 
