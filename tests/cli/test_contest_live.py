@@ -6,7 +6,9 @@ import asyncio
 import json
 import re
 import signal
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -352,6 +354,24 @@ def test_messages_that_were_given_up_are_listed_and_sent_again(told: Path) -> No
     assert replayed.stdout == f"message {dead['id']} is sent again\n"
     assert (after["state"], after["attempts"]) == ("pending", 0)
     assert contest(told, "messages", "--replay").returncode == 2
+
+
+def test_a_damaged_message_is_listed_as_damaged_and_can_be_sent_again(told: Path) -> None:
+    """Sent again it is due now, so that a time that is none stops it no longer."""
+    [dead] = json.loads(contest(told, "messages", "--state", "dead", "--json").stdout)
+    with closing(sqlite3.connect(told / ".evenhand" / "store.sqlite")) as database:
+        database.execute("UPDATE outbox SET state = 'pending', due = 'zzzz' WHERE id = ?", (dead["id"],))
+        database.commit()
+
+    listed = contest(told, "messages", "latest")
+    [marked] = json.loads(contest(told, "messages", "latest", "--json").stdout)
+    contest(told, "messages", "--replay", dead["id"])
+    [after] = json.loads(contest(told, "messages", "latest", "--json").stdout)
+
+    why = "what is kept of the message was changed: due is not what it was"
+    assert one_line(listed.stdout) == f"{dead['id']} state damaged (pending) {why} last try: answered 500"
+    assert (marked["damaged"], marked["body"]) == (why, dead["body"])
+    assert (after["state"], "damaged" in after) == ("pending", False)
 
 
 def test_nobody_is_promised_a_message_that_cannot_be_signed(told: Path) -> None:

@@ -146,6 +146,82 @@ def test_a_contest_whose_key_was_taken_away_is_still_that_of_its_task(folder: Pa
     assert "the store was changed by something else: nothing is shown or paid" in done.stderr
 
 
+NO_FIRST = "DELETE FROM contest_events WHERE number = 0"
+BEGINNINGS = {
+    "the first event and the key": (NO_FIRST, CHANGES["whose contest it is"]),
+    "the first event and the key, for another's": (NO_FIRST, CHANGES["whose contest it is, for another's"]),
+    "the number of the first event, and the key": (
+        f"{EVENTS} number = 99 WHERE number = 0",
+        CHANGES["whose contest it is"],
+    ),
+    "the type of the first event, and the key": (
+        f"{EVENTS} content = x'ff', calls = x'ff' WHERE number = 0",
+        CHANGES["whose contest it is"],
+    ),
+    "all events and the key": (CHANGES["all events"], CHANGES["whose contest it is"]),
+    "the name and the key": (CHANGES["the name"], CHANGES["whose contest it is"]),
+    "the name, the key and what is kept beside the first event": (
+        CHANGES["the name"],
+        CHANGES["whose contest it is"],
+        f"{EVENTS} calls = '[]' WHERE number = 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+def test_a_task_whose_contest_was_damaged_does_not_begin_again(folder: Path, name: str) -> None:
+    """Whatever is left of it, it may have been paid; another one is begun on purpose, and other tasks go on."""
+    [kept] = json.loads(contest(folder, "list", "--json").stdout)
+    for statement in BEGINNINGS[name]:
+        assert change_store(folder, statement) > 0
+    text = (folder / RUN[1]).read_text("utf-8")
+    (folder / "other.yaml").write_text(text.replace("name: returns-answer", "name: other-task"), "utf-8")
+
+    refused = [contest(folder, *RUN), contest(folder, *RUN, "--resume"), contest(folder, "create", RUN[1])]
+    on_purpose = contest(folder, *RUN, "--again", "second")
+    other = contest(folder, "run", "other.yaml", *RUN[2:])
+
+    assert [(one.returncode, one.stdout) for one in refused] == [(2, "")] * 3
+    assert all(f"contest {kept['id']} of 'returns-answer' is damaged" in one.stderr for one in refused[:2])
+    assert (on_purpose.returncode, other.returncode) == (0, 0), on_purpose.stderr + other.stderr
+
+
+def test_a_repetition_whose_key_was_taken_away_is_still_that_repetition(two: Path, tmp_path: Path) -> None:
+    """By its seal, though its log does not say any more which one it was."""
+    folder = Path(shutil.copytree(two, tmp_path / "desk"))
+    second = "(SELECT id FROM contests WHERE key LIKE '%second%')"
+    assert change_store(folder, f"{NO_FIRST} AND contest = {second}") == 1
+    assert change_store(folder, f"UPDATE contests SET key = NULL WHERE id = {second}") == 1
+
+    done = [contest(folder, *RUN, "--again", name).returncode for name in ("second", "third")]
+
+    assert (done, contest(folder, *RUN).returncode) == ([2, 0], 4)
+
+
+@pytest.mark.parametrize("change", ["at = 'zzz'", "at = '2026-01-01'", "at = x'ff'", "file = x'ff'", "digest = x'ff'"])
+def test_a_receipt_of_another_type_is_told_as_damage(folder: Path, change: str) -> None:
+    """With the file and the column, and not as a fault of Evenhand."""
+    one = "file = (SELECT min(file) FROM contest_receipts)"
+    assert change_store(folder, f"UPDATE contest_receipts SET {change} WHERE {one}") == 1
+
+    done = contest(folder, *RUN)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert ": the receipt of " in done.stderr
+    assert f" was changed: {change.partition(' ')[0]} is not what it was (the store was changed" in done.stderr
+
+
+def test_other_terms_are_told_from_a_log_that_verifies_only(folder: Path) -> None:
+    """They stand in its first event, and that is gone."""
+    change_store(folder, NO_FIRST)
+    assert change_store(folder, "UPDATE contests SET digest = 'x'") > 0
+
+    done = contest(folder, *RUN)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "is not what was written, or one before it is missing" in done.stderr
+
+
 @pytest.mark.parametrize("head", ["abc", "0" * 63, "g" * 64, "A" * 64])
 def test_what_is_no_hash_is_not_taken_for_tampering(folder: Path, head: str) -> None:
     """A typo is the operator's, and is told as one."""

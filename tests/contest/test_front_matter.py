@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.contest.read_submissions import load_submission
+from evenhand.contest.read_submissions import LARGEST_FRONT_MATTER, load_submission
 from evenhand.contest.task import Submission
 from evenhand.errors import ContestError
 
@@ -112,3 +112,24 @@ def test_front_matter_bears_the_line_breaks_of_any_system(tmp_path: Path) -> Non
     found = load_submission(put(tmp_path / "a.md", "\ufeff---\r\nauthor: Heron\r\n--- \r\nGold.\r\n"))
 
     assert (found.author, found.text) == ("Heron", "Gold.\r\n")
+
+
+@pytest.mark.parametrize("line", ["key{}: v\n", "author: ev\n", "- [author: ev, {}\n", "autor: ev # {}\n"])
+def test_long_front_matter_is_refused_unread(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reading it takes long, and it would be read again on every call."""
+    block = "author: ev\n" + "".join(line.format(number) for number in range(LARGEST_FRONT_MATTER // len(line) + 1))
+    monkeypatch.setattr("evenhand.contest.read_submissions.parse_yaml_tree", lambda _: pytest.fail("it was read"))
+    path = put(tmp_path / "x.md", f"---\n{block}---\nGold.")
+
+    with pytest.raises(ContestError) as refused:
+        load_submission(path)
+
+    what = "front matter is longer than the 65,536 characters allowed"
+    assert str(refused.value) == f"{path}:1: {what} ({AS_TEXT})"
+
+
+def test_a_long_block_with_other_keys_is_text(tmp_path: Path) -> None:
+    """As a short one is: a text may begin with a rule and have another one far below."""
+    text = f"---\nGold: {'and silver ' * 7000}\n---\nCopper."
+
+    assert load_submission(put(tmp_path / "x.md", text)).text == text

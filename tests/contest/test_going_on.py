@@ -295,6 +295,24 @@ def test_a_finished_contest_is_shown_and_not_played_again(store: Store) -> None:
     assert (second.id, second.record["effects"]) == (first.id, first.record["effects"])
 
 
+def test_what_a_contest_does_not_take_is_looked_at_by_no_guard(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A long text takes the guards long, and what is late comes again with every call."""
+    looked: list[str] = []
+
+    def look(text: str, _: object) -> tuple[()]:
+        looked.append(text)
+        return ()
+
+    monkeypatch.setattr("evenhand.contest.events.list_guard_findings", look)
+    with server() as judge:
+        terms = task("fastest_first", judges=(judge.judge,), challenge_judges=())
+        first, second = (play(terms, handed_in(75, 81), store) for _ in range(2))
+
+    assert [one["id"] for one in first.record["refused"]] == ["s2"]
+    assert second.record["refused"] == first.record["refused"]
+    assert looked == ["It is worth 75."]
+
+
 def test_what_is_refused_on_resume_leaves_a_finished_contest_as_it_was(store: Store) -> None:
     """Neither a changed text nor a late challenge touches what is kept."""
     with server() as judge:

@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 
 import pytest
+from sqlalchemy import update
 
 from evenhand.errors import StoreError
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.lost_writes import PAUSES_AFTER_LOSS
 from evenhand.store.run_holds import PLAYER_SIGN, name_lock_process
 from evenhand.store.store import Store
+from evenhand.store.tables import CONTESTS
 from tests.store.databases import cut_commit, new_database
 from tests.store.rows import CONTEST, contest_row, event_row
 from tests.warm.processes import command_line
@@ -201,6 +203,22 @@ def test_of_many_that_begin_the_contest_of_one_task_one_does(database: str) -> N
     assert stores[0].contests.find_contest_by_key('["other",null]') is None
     for store in stores:
         store.close()
+
+
+def test_a_damaged_contest_keeps_its_task_from_beginning_in_every_database(store: Store) -> None:
+    """By the name in its row; one of another task, or begun again on purpose, is not kept."""
+    key = '["slogan",null]'
+    store.contests.begin_contest(contest_row(key=key), first=event_row())
+    store.contests.refuse_damaged_task(key)
+    with store._connect(writes=True) as connection:
+        connection.execute(update(CONTESTS).values(key=None))
+
+    with pytest.raises(StoreError, match=f"contest {CONTEST} of 'slogan' is damaged"):
+        store.contests.refuse_damaged_task(key)
+    with pytest.raises(StoreError, match=f"contest {CONTEST} of 'slogan' is damaged"):
+        store.contests.begin_contest(contest_row(id=OTHER, key=key))
+    store.contests.refuse_damaged_task('["slogan","again"]')
+    store.contests.refuse_damaged_task('["other",null]')
 
 
 def test_a_receipt_is_written_once(store: Store) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -119,6 +121,69 @@ def test_one_that_is_refused_keeps_nobody_else_out(store: Store) -> None:
     assert [row["id"] for row in store.inbox.list_rows(contest)] == ["taken", "ben", "gus", "gus-2"]
 
 
+ADD_ROW = (
+    "INSERT INTO contest_inbox SELECT contest, number + 1, kind, id || 'x', author, at, content FROM contest_inbox"
+)
+INBOX_DAMAGE = {
+    "at": ("'zzz'", "x'ff'", "'2026-01-01'", "'0001-01-01T00:00:00+14:00'"),
+    "content": ("'[]'", "'{}'", "x'ff'", "printf('%.*c', 100000, '[')", '\'{"text":"a","notify":5}\''),
+    "author": ("x'ff'",),
+    "id": ("x'ff'",),
+    "kind": ("x'ff'",),
+    "number": ("x'ff'", "'x'", "1.5"),
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [(name, one) for name, several in INBOX_DAMAGE.items() for one in several]
+)
+def test_a_damaged_row_of_an_inbox_is_told_as_damage_of_its_contest(tmp_path: Path, column: str, value: str) -> None:
+    """Whoever looks or plays is told which row; what comes for other contests at the same time is received."""
+    with Store.open(tmp_path, {}) as store:
+        damaged, other = create(store, "damaged"), create(store, "other")
+        submit_to_contest(store, damaged, author="ann", text="The first.")
+        with closing(sqlite3.connect(tmp_path / "store.sqlite")) as database:
+            database.execute(ADD_ROW)
+            database.execute(f"UPDATE contest_inbox SET {column} = {value} WHERE id LIKE '%x'")
+            database.commit()
+
+        told, received = receive(store, arrive(damaged, "ben"), arrive(other, "cat"))
+
+        said = f"of what came for contest {damaged} was changed: {column} is not what it was"
+        assert isinstance(told, StoreError) and said in str(told)
+        assert isinstance(received, ContestReceipt)
+        with pytest.raises(StoreError, match=said):
+            view_live_contest(store, damaged, "ann")
+        with pytest.raises(StoreError, match=said):
+            store.inbox.take_stock(damaged)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE contests SET wakes = 'zzz' WHERE name = 'damaged'",
+        "UPDATE contests SET seal = '', touched = 5 WHERE name = 'damaged'",
+        "INSERT INTO contest_events SELECT contest, 99, 'zzz', content, calls, hash FROM contest_events "
+        "WHERE contest = (SELECT id FROM contests WHERE name = 'damaged')",
+    ],
+)
+def test_a_damaged_contest_keeps_no_other_from_receiving(tmp_path: Path, change: str) -> None:
+    """Several are received for in one transaction."""
+    with Store.open(tmp_path, {}) as store:
+        damaged, other = create(store, "damaged"), create(store, "other")
+        for contest in (damaged, other):
+            submit_to_contest(store, contest, author="ann", text="The first.")
+        with closing(sqlite3.connect(tmp_path / "store.sqlite")) as database:
+            database.execute(change)
+            database.execute("UPDATE contests SET seal = 'x' WHERE name = 'damaged'")
+            database.commit()
+
+        told, received = receive(store, arrive(damaged, "ben"), arrive(other, "cat"))
+
+    assert isinstance(told, StoreError) and damaged in str(told)
+    assert isinstance(received, ContestReceipt)
+
+
 def test_what_comes_over_http_is_held_to_the_rules_of_files(store: Store) -> None:
     """A text that no database can hold is refused in the same words, and a name is what can be seen of it."""
     contest = create(store)
@@ -187,7 +252,7 @@ def test_a_submission_that_comes_while_a_player_lets_go_is_due(postgresql_server
     with new_database(postgresql_server) as address, Store.open(address, {}) as store:
         contest = create(store)
         submit_to_contest(store, contest, author="ann", text="The first.")
-        later = store.now() + timedelta(days=1)
+        later, errors = store.now() + timedelta(days=1), list[StoreError]()
         player = threading.Thread(target=store.contests.settle_wake, args=(contest, later), kwargs={"seen": 1})
 
         def make_rows(_: StoredContestNews) -> list[Row]:
@@ -195,10 +260,11 @@ def test_a_submission_that_comes_while_a_player_lets_go_is_due(postgresql_server
             _wait_for_somebody_who_waits(address)
             return [{"kind": "submission", "id": "ben", "author": "ben", "content": "{}"}]
 
-        store.inbox.receive_rows([ContestArrivals(contest=contest, since=ContestPosition(), make_rows=make_rows)])
+        given = ContestArrivals(contest=contest, since=ContestPosition(), make_rows=make_rows, refuse=errors.append)
+        store.inbox.receive_rows([given])
         player.join()
 
-        assert list_due_contests(store) == [contest]
+        assert (list_due_contests(store), errors) == ([contest], [])
 
 
 def test_the_clock_of_a_server_is_not_ahead_of_it_however_slow_it_answers(postgresql_server: str) -> None:

@@ -11,18 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import delete, update
 
 from evenhand import ContestError, Limits, Task
 from evenhand.contest.read_task import load_task
 from evenhand.contest.record import list_contest_changes
 from evenhand.contest.task import ContestMode
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, StoreError
 from evenhand.models.connections import Connections
 from evenhand.models.hidden_keys import HIDDEN
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.store import Store
-from evenhand.store.tables import OUTBOX
+from evenhand.store.tables import CONTESTS, EVENTS, OUTBOX
 from evenhand.testing import FakeServer
 from evenhand.workflows.contest import Contest, run_contest
 from evenhand.workflows.contest_files import load_user_task_to_send
@@ -322,6 +322,26 @@ CHANGES: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
 }
 
 
+def test_a_task_whose_contest_was_damaged_is_not_created_again(store: Store) -> None:
+    """It may have been paid. What begins one looks itself, too: the damage may be done after the first look."""
+    with server() as judge:
+        task = terms(judge)
+        contest = create(store, task)
+        [row] = store.contests.list_contests()
+        with store._connect(writes=True) as connection:
+            connection.execute(delete(EVENTS).where(EVENTS.c.number == 0))
+            connection.execute(update(CONTESTS).values(key=None))
+
+        said = f"contest {contest} of '{task.name}' is damaged: no other one is begun in its place"
+        with pytest.raises(StoreError, match=said):
+            create(store, task)
+        with pytest.raises(StoreError, match=said):
+            store.contests.begin_contest({**row, "id": "another"})
+        create(store, replace(task, name="another task"))
+
+    assert len(store.contests.list_contests()) == 2
+
+
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_payment_is_told_as_the_log_has_it_or_not_at_all(what: str, store: Store, clock: Clock) -> None:
     """Whoever changed the message in the store would have another one paid, under a signature that is good."""
@@ -348,7 +368,8 @@ def test_a_payment_is_told_as_the_log_has_it_or_not_at_all(what: str, store: Sto
 
     [after] = store.outbox.list_messages(contest=contest)
     assert (len(sent), after["state"]) == ((0, "dead") if changed else (1, "delivered"))
-    assert "tells of a payment that the log does not have" in (after["failure"] or "") or not changed
+    why = "body is not what it was" if what == "no JSON" else "tells of a payment that the log does not have"
+    assert why in (after["failure"] or "") or not changed
 
 
 def test_messages_are_numbered_for_each_address(store: Store, clock: Clock) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,6 +33,7 @@ from evenhand.workflows.webhooks import (
     derive_hook_secret,
     is_public_webhook_address,
     list_hook_messages,
+    read_message_body,
     replay_hook_messages,
 )
 from tests.store.rows import CONTEST, contest_row
@@ -206,6 +208,64 @@ def test_what_is_never_heard_is_put_aside_and_can_be_sent_again(store: Store, cl
     assert states(store) == {"m1": "delivered"}
     assert list_hook_messages(store)[0]["attempts"] == 1  # The try that was heard is one.
     assert {headers["webhook-id"] for headers, _ in heard} == {"m1"}
+
+
+DAMAGE = {
+    "a list": "body = '[]'",
+    "a number": "body = '5'",
+    "digits": "body = printf('%.*c', 5000, '9')",
+    "a deep list": "body = replace(printf('%.*c', 100000, '['), ' ', '')",
+    "no text": "body = x'ff'",
+    "a payment in a list": 'body = \'[{"type":"contest.payment"}]\'',
+    "a contest that is no text": "contest = x'78'",
+    "an id with a line break": "id = 'm1' || char(13) || char(10) || 'x: y'",
+    "an id that is no text": "id = x'ff'",
+    "tries that are no number": "attempts = 'x'",
+    "an address that is no text": "target = x'ff'",
+    "a time that is none": "made = 'zzz'",
+    "another kind": "kind = 'payment'",
+    "a kind that is no text": "kind = x'ff'",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_damaged_message_is_put_aside_alone(store: Store, tmp_path: Path, what: str) -> None:
+    """With why; the others are sent at the same look."""
+    with receive(lambda _: 204) as (url, heard):
+        put(store, url, "m1", "m2")
+        change_outbox(tmp_path, f"UPDATE outbox SET {DAMAGE[what]} WHERE id = 'm1'")
+        deliver(store)
+
+    assert [headers["webhook-id"] for headers, _ in heard] == ["m2"]
+    [dead] = list_hook_messages(store, state="dead")
+    assert dead["failure"]
+    assert [one["id"] for one in list_hook_messages(store, state="delivered")] == ["m2"]
+    assert deliver(store) == 0
+
+
+@pytest.mark.parametrize(
+    "change", ["due = 'zzzz'", "due = x'ff'", "made = '2026-01-01'", "delivered = 3.5", "body = '['"]
+)
+def test_a_message_that_cannot_be_read_is_listed_as_damaged(store: Store, tmp_path: Path, change: str) -> None:
+    """With the column; the others are listed as they are."""
+    put(store, "https://hook.example/", "m1", "m2")
+    change_outbox(tmp_path, f"UPDATE outbox SET {change} WHERE id = 'm1'")
+
+    listed = {one["id"]: one for one in list_hook_messages(store)}
+
+    assert listed["m1"]["damaged"] == (
+        f"what is kept of the message was changed: {change.partition(' ')[0]} is not what it was"
+    )
+    assert json.dumps(listed)
+    assert (read_message_body(listed["m2"]), "damaged" in listed["m2"]) == ({"type": "contest.state", "n": "m2"}, False)
+    assert isinstance(read_message_body(listed["m1"]), str) == change.startswith("body")
+
+
+def change_outbox(tmp_path: Path, statement: str) -> None:
+    """By hand, without what a store looks at."""
+    with closing(sqlite3.connect(tmp_path / "store" / "store.sqlite")) as database:
+        assert database.execute(statement).rowcount == 1
+        database.commit()
 
 
 def test_it_is_tried_later_and_later(store: Store, clock: Clock) -> None:

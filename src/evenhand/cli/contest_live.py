@@ -180,7 +180,7 @@ def contest_messages_command(ids: tuple[str, ...], state: str | None, replay: bo
     With --replay the IDs are those of messages.
     """
     from evenhand.cli.contest_view_tables import print_hook_messages
-    from evenhand.workflows.webhooks import list_hook_messages, replay_hook_messages
+    from evenhand.workflows.webhooks import list_hook_messages, read_message_body, replay_hook_messages
 
     store = options["store"]
     if replay:
@@ -194,7 +194,7 @@ def contest_messages_command(ids: tuple[str, ...], state: str | None, replay: bo
     found = [row for id in (ids or (None,)) for row in list_hook_messages(store, contest=id, state=state)]
     with print_until_reader_leaves():
         if options["as_data"]:
-            print_json([{**row, "body": json.loads(row["body"])} for row in found])
+            print_json([{**row, "body": read_message_body(row)} for row in found])
         else:
             print_hook_messages(found)
 

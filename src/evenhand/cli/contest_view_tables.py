@@ -204,11 +204,19 @@ def print_hook_messages(messages: Sequence[ContestData]) -> None:
         screen.line("no messages")
         return
     for one in messages:
-        tries = f", {pluralize_count(one['attempts'], 'try', 'tries')}" if one["attempts"] else ""
-        state = {"dead": "given up", "pending": "due"}.get(one["state"], one["state"])
-        at = {"delivered": one["delivered"], "pending": one["due"]}.get(one["state"])
-        when = f" {_format_printed_view_time(at)}" if at else ""
-        screen.line(f"{one['id']}  {one['kind']}  {state}{when}{tries}", fg="red" if one["state"] == "dead" else None)
-        screen.line(f"to {one['target']}", indent=2)
+        if "damaged" in one:
+            screen.line(f"{one['id']}  {one['kind']}  damaged ({one['state']})", fg="red")
+            screen.line(one["damaged"], indent=2)
+        else:
+            _print_intact_hook_message(screen, one)
         if one["failure"]:
             screen.line(f"last try: {one['failure']}", indent=2)
+
+
+def _print_intact_hook_message(screen: Screen, one: ContestData) -> None:
+    tries = f", {pluralize_count(one['attempts'], 'try', 'tries')}" if one["attempts"] else ""
+    state = {"dead": "given up", "pending": "due"}.get(one["state"], one["state"])
+    at = {"delivered": one["delivered"], "pending": one["due"]}.get(one["state"])
+    when = f" {_format_printed_view_time(at)}" if at else ""
+    screen.line(f"{one['id']}  {one['kind']}  {state}{when}{tries}", fg="red" if one["state"] == "dead" else None)
+    screen.line(f"to {one['target']}", indent=2)

@@ -151,12 +151,14 @@ def _order_submission_turns(log: ContestEventLog, wave: Sequence[Submission]) ->
     """Each with the state that its coming leads to; what the contest does not take has no turn."""
     state = log.state
     for one in wave:
-        event = make_submission_received_event(one)
+        came = SubmissionReceived(submission=one)
         try:
-            state, wanted = apply_contest_event(state, event)
-        except ContestError:
-            log.left_out.append(event)
+            apply_contest_event(state, came)
+        except ContestError:  # No guard looks at it: that takes long for a long text, and would on every call.
+            log.left_out.append(came)
             continue
+        event = make_submission_received_event(one)
+        state, wanted = apply_contest_event(state, event)
         yield _SubmissionTurn((event,), state, tuple(ask for ask in wanted if isinstance(ask, AskGate)))
 
 

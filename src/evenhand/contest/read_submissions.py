@@ -195,6 +195,7 @@ def parse_submission_object(text: str, where: str, example: str, faults: list[Fa
     return None
 
 
+LARGEST_FRONT_MATTER = 65_536  # Each call reads it anew: what is set aside has no receipt.
 FRONT_MATTER_AS_TEXT = "an empty line before the block makes it part of the text"
 
 _FRONT_MATTER_BLOCK = re.compile(r"---[ \t]*\r?\n(?P<block>.*?)^---[ \t]*\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -226,6 +227,8 @@ def split_submission_front_matter(text: str, known: Collection[str]) -> FrontMat
     if found is None:
         return FrontMatterText(text=text)
     block = "\n" + found["block"]  # The lines of the file: its first one is the mark.
+    if len(block) > LARGEST_FRONT_MATTER:
+        return _refuse_long_front_matter(text, block[:LARGEST_FRONT_MATTER], known)
     faults: list[Fault] = []
     tree = None
     keys: list[tuple[str, int]] = []
@@ -235,8 +238,7 @@ def split_submission_front_matter(text: str, known: Collection[str]) -> FrontMat
             tree, keys = parsed, [(key.text, key.line) for key, _ in parsed.items]
     except RubricError as error:
         faults += [replace(fault, hint=fault.hint or FRONT_MATTER_AS_TEXT) for fault in error.faults]
-        lines = [(_FRONT_MATTER_KEY.match(line), number) for number, line in enumerate(block.split("\n"), start=1)]
-        keys = [(key["key"].strip(), number) for key, number in lines if key]
+        keys = _list_front_matter_keys(block)
     if not any(suggest_close_word_in_error(key[:40], known) for key, _ in keys):
         return FrontMatterText(text=text)
     sure = any(key.lower() in known for key, _ in keys)  # Else it may be text that only looks like front matter.
@@ -247,3 +249,18 @@ def split_submission_front_matter(text: str, known: Collection[str]) -> FrontMat
             faults.append(Fault(f"unknown field {quote_whole_text(key)}", hint, where=f":{line}"))
     faults.sort(key=lambda fault: int(fault.where[1:]))
     return FrontMatterText(text=text[found.end() :], tree=tree, faults=tuple(faults))
+
+
+def _refuse_long_front_matter(text: str, beginning: str, known: Collection[str]) -> FrontMatterText:
+    """A block that is too long to be read: refused if its beginning looks like front matter, and text if not."""
+    keys = {key[:40] for key, _ in _list_front_matter_keys(beginning)}
+    if not any(suggest_close_word_in_error(key, known) for key in keys):
+        return FrontMatterText(text=text)
+    what = f"front matter is longer than the {LARGEST_FRONT_MATTER:,} characters allowed"
+    return FrontMatterText(text="", faults=(Fault(what, FRONT_MATTER_AS_TEXT, where=":1"),))
+
+
+def _list_front_matter_keys(block: str) -> list[tuple[str, int]]:
+    """What looks like the name of a field, and its line."""
+    lines = [(_FRONT_MATTER_KEY.match(line), number) for number, line in enumerate(block.split("\n"), start=1)]
+    return [(key["key"].strip(), number) for key, number in lines if key]

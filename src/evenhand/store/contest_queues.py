@@ -16,6 +16,12 @@ from sqlalchemy.sql.functions import count
 from evenhand.errors import Fault, StoreError
 from evenhand.store.database import StoreClock, read_store_moment
 from evenhand.store.queries import stream_rows
+from evenhand.store.row_types import (
+    CHANGED_STORE_HINT,
+    parse_stored_object,
+    refuse_mistyped_row,
+    show_stored_value,
+)
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX
 
@@ -70,11 +76,15 @@ class StoredContestNews:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContestArrivals:
-    """What came for one contest. `make_rows` is given what is new since a place, and leaves out what it refuses."""
+    """What came for one contest. `make_rows` is given what is new since a place, and leaves out what it refuses.
+
+    `refuse` is told instead where what is kept of the contest is damaged: the others are received.
+    """
 
     contest: str
     since: ContestPosition
     make_rows: Callable[[StoredContestNews], Sequence[Row]]
+    refuse: Callable[[StoreError], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,21 +112,46 @@ class StoredContestInbox:
             for one in arrivals:
                 if one.contest not in contests:
                     continue
-                contest, since = contests[one.contest], one.since
-                has_news = contest["newest"] is not None and contest["newest"] >= since.inbox
-                inbox = tuple(_stream_inbox_rows(connection, one.contest, since.inbox)) if has_news else ()
-                events = _list_new_event_rows(connection, contest, since)
-                at = _choose_next_row_time(now, since, events, inbox)
-                news = StoredContestNews(at=at, contest=contest, events=events, inbox=inbox)
-                received[one.contest] = _number_rows(one, news)
+                try:
+                    news = self._read_contest_news(connection, contests[one.contest], one.since, now)
+                except StoreError as error:
+                    one.refuse(error)
+                    received[one.contest] = []
+                else:
+                    received[one.contest] = _number_rows(one, news)
             _write_received_rows(connection, received, contests, now)
             return received
+
+    def _read_contest_news(
+        self, connection: Connection, contest: Row, since: ContestPosition, now: datetime
+    ) -> StoredContestNews:
+        """What is new of a contest; refused where any of it is not what was written."""
+        name, newest = f"what is kept of contest {contest['id']} beside its log", contest["newest"]
+        refuse_mistyped_row(CONTESTS, contest, name, self._shown)
+        has_news = newest is not None and (not isinstance(newest, int) or newest >= since.inbox)
+        inbox = tuple(self._stream_inbox_rows(connection, contest["id"], since.inbox)) if has_news else ()
+        events = _list_new_event_rows(connection, contest, since)
+        for event in events:
+            name = f"event {show_stored_value(event['number'])} of contest {contest['id']}"
+            refuse_mistyped_row(EVENTS, event, name, self._shown)
+        at = _choose_next_row_time(now, since, events, inbox)
+        return StoredContestNews(at=at, contest=contest, events=events, inbox=inbox)
+
+    def _stream_inbox_rows(self, connection: Connection, contest: str, since: int = 0) -> Iterator[Row]:
+        """What came, in its order; refused where a row is not what was written."""
+        for row in map(dict, connection.execute(_ROWS_SINCE, {"meant": contest, "since": since}).mappings()):
+            name = f"row {show_stored_value(row['number'])} of what came for contest {contest}"
+            refuse_mistyped_row(INBOX, row, name, self._shown)
+            if not _is_inbox_content(row["kind"], parse_stored_object(row["content"]) or {}):
+                what = f"{name} was changed: content is not what it was"
+                raise StoreError(Fault(what, CHANGED_STORE_HINT, where=self._shown))
+            yield row
 
     def take_stock(self, contest: str) -> ReceivedContestRows:
         """What has come so far, and the moment up to which that is all."""
         with self._write() as connection:
             _, now = self._lock_contest(connection, contest)
-            rows = tuple(_stream_inbox_rows(connection, contest))
+            rows = tuple(self._stream_inbox_rows(connection, contest))
             times = [now - _LEAST_STEP, *(datetime.fromisoformat(row["at"]) for row in rows[-1:])]
             return ReceivedContestRows(rows=rows, until=max(times))
 
@@ -124,14 +159,14 @@ class StoredContestInbox:
         """What is new since a place."""
         with self._read() as connection:
             row = self._find_contest(connection, _CONTEST, contest)
-            inbox = tuple(_stream_inbox_rows(connection, contest, since.inbox))
+            inbox = tuple(self._stream_inbox_rows(connection, contest, since.inbox))
             events = _list_new_event_rows(connection, row, since)
             return StoredContestNews(at=self._clock(), contest=row, events=events, inbox=inbox)
 
     def list_rows(self, contest: str) -> list[Row]:
         """All that has come for a contest."""
         with self._read() as connection:
-            return list(_stream_inbox_rows(connection, contest))
+            return list(self._stream_inbox_rows(connection, contest))
 
     def _lock_contest(self, connection: Connection, contest: str) -> tuple[Row, datetime]:
         """Wait for whoever else receives or plays; the contest and the time after that, by the clock of the store."""
@@ -179,8 +214,12 @@ def _is_row_due(contest: Row, now: datetime) -> bool:
     return contest["wakes"] is not None and datetime.fromisoformat(contest["wakes"]) <= now
 
 
-def _stream_inbox_rows(connection: Connection, contest: str, since: int = 0) -> Iterator[Row]:
-    return map(dict, connection.execute(_ROWS_SINCE, {"meant": contest, "since": since}).mappings())
+def _is_inbox_content(kind: str, content: Mapping[str, object]) -> bool:
+    """Whether it has the texts that something of its kind was received with."""
+    if kind == "challenge":
+        return isinstance(content.get("reason"), str)
+    optional = (content.get(name) for name in ("revises", "notify"))
+    return isinstance(content.get("text"), str) and all(one is None or isinstance(one, str) for one in optional)
 
 
 def _list_new_event_rows(connection: Connection, contest: Row, since: ContestPosition) -> tuple[Row, ...]:

@@ -8,13 +8,13 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, Integer, Select, case, cast, func, select
+from sqlalchemy import Connection, Integer, Select, case, cast, func, select, true
 
-from evenhand.store.queries import parse_stored_time, stream_rows
-from evenhand.store.rows import Row
+from evenhand.errors import Fault, StoreError
+from evenhand.store.queries import stream_rows
+from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column, show_stored_value
+from evenhand.store.rows import Row, storable_row_text, to_stored_json
 from evenhand.store.tables import CONTESTS, EVENTS
-
-CHANGED_CONTEST_HINT = "the store was changed by something else: nothing is shown or paid; restore a copy"
 
 
 def hash_stored_contest_event(before: str, row: Mapping[str, Any]) -> str:
@@ -46,60 +46,102 @@ def _hash_stored_row_parts(*parts: object) -> str:
     return sha256(json.dumps(parts, separators=(",", ":"), default=repr).encode()).hexdigest()
 
 
-_TIMES = ("touched", "wakes")
-
-
-def find_mistyped_contest_column(row: Mapping[str, Any]) -> str | None:
-    """The first column of a row of contests whose value has a type that is never written there: SQLite takes any."""
-    for column in CONTESTS.columns:
-        value = row[column.name]
-        if value is None and column.nullable:
-            continue
-        if not isinstance(value, column.type.python_type):
-            return column.name
-        if column.name in _TIMES and not _is_stored_time(value):
-            return column.name
-    return None
-
-
-def _is_stored_time(text: str) -> bool:
-    with suppress(ValueError):
-        parse_stored_time(text)
-        return True
-    return False
-
-
 def list_damaged_contest_rows(connection: Connection) -> set[object]:
     """The ids, of whatever type, of rows that were changed, or that the end of their log does not fit.
 
     Of a log its numbers are looked at, which count from 0 without a gap, and its last event: numbered as the last of
     so many, with the hash that follows from the event before, and sealed.
     """
-    return {
-        row["id"]
-        for row in stream_rows(connection, _build_log_end_query())
-        if find_mistyped_contest_column(row) or not _fits_log_end(row)
-    }
+    return {row["id"] for row in stream_rows(connection, _build_log_end_query()) if _is_damaged(row)}
 
 
-def _build_log_end_query() -> Select[Any]:
-    """Each contest with its last event, the hash of the one before (`before`), and how many there are (`events`).
+def refuse_damaged_contest_of_task(connection: Connection, key: str, where: str) -> None:
+    """Refuse to begin the contest of a task while a damaged one may be it, and may have been paid."""
+    damaged = _find_damaged_contest_of_task(connection, key)
+    if damaged is not None:
+        id = show_stored_value(damaged["id"])
+        what = f"contest {id} of {json.loads(key)[0]!r} is damaged: no other one is begun in its place"
+        hint = (
+            f"{CHANGED_STORE_HINT}; evenhand contest verify {id} says what does not fit; "
+            "--again NAME, with a new name, begins another contest on purpose, with a payment of its own"
+        )
+        raise StoreError(Fault(what, hint, where=where))
+
+
+def _find_damaged_contest_of_task(connection: Connection, key: str) -> Row | None:
+    """The row of a damaged contest of a task; none where nothing keeps another one from beginning.
+
+    A deliberate repetition begins beside a damaged one, unless that was this repetition by its seal or by its log.
+    """
+    name, again = json.loads(key)
+    for row in stream_rows(connection, _build_log_end_query(storable_row_text(name))):
+        if _is_damaged(row) and (again is None or _was_sealed_with_key(row, key)):
+            return row
+    for row in stream_rows(connection, _build_first_event_query(name)):
+        logged_key, logged_name = _read_logged_task(row)
+        is_renamed = again is None and logged_name == name and row["name"] != storable_row_text(name)
+        if is_renamed or (logged_key == key and row["key"] != key):
+            return row
+    return None
+
+
+def _was_sealed_with_key(row: Row, key: str) -> bool:
+    return is_contest_sealed({**row, "key": key}, row["hash"] or "")
+
+
+def _build_first_event_query(name: str) -> Select[Any]:
+    """The rows of contests whose first event, or what is kept beside it, has the name of a task somewhere."""
+    stored = to_stored_json(name)
+    in_key = to_stored_json(stored)[1:-1]  # A key is JSON itself.
+    # The beginning is enough: SQLite takes no long patterns, and what is found is read.
+    is_named = EVENTS.c.content.contains(f'"name":{stored}'[:_LONGEST_PATTERN], autoescape=True)
+    is_named |= EVENTS.c.calls.contains(in_key[:_LONGEST_PATTERN], autoescape=True)
+    columns = (CONTESTS.c.id, CONTESTS.c.name, CONTESTS.c.key, EVENTS.c.content, EVENTS.c.calls)
+    of_first = (EVENTS.c.contest == CONTESTS.c.id) & (EVENTS.c.number == 0)
+    return select(*columns).join(EVENTS, of_first).where(is_named).order_by(CONTESTS.c.id)
+
+
+_LONGEST_PATTERN = 500
+
+
+def _read_logged_task(first: Row) -> tuple[object, object]:
+    """The key and the name of a task, as the first event of a log has them; None where it says none."""
+    key = name = None
+    with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        key = json.loads(first["calls"]).get("key")
+        name = json.loads(key)[0]
+    with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
+        name = json.loads(first["content"])["task"]["name"]
+    return key, name
+
+
+def _is_damaged(row: Row) -> bool:
+    return find_mistyped_column(CONTESTS, row) is not None or not _fits_log_end(row)
+
+
+def _build_log_end_query(name: str | None = None) -> Select[Any]:
+    """Each contest, or those of a task, with its last event, the hash of the one before (`before`), and how many there
+    are (`events`).
 
     And of their numbers the least (`first`) and how many are whole (`whole`), which together leave room for no gap.
     In one statement, so that it is all of one moment.
     """
+    meant = true() if name is None else CONTESTS.c.name == name
     number, of, last, before = EVENTS.c.number, EVENTS.c.contest, EVENTS.alias(), EVENTS.alias()
     # SQLite takes 1.5 in a column of integers.
     whole = func.sum(case((number == cast(number, Integer), 1), else_=0)).label("whole")
     first, count = func.min(number).label("first"), func.count().label("events")
-    span = select(of, first, func.max(number).label("last"), count, whole).group_by(of).subquery()
+    numbers = select(of, first, func.max(number).label("last"), count, whole).group_by(of)
+    if name is not None:
+        numbers = numbers.where(of.in_(select(CONTESTS.c.id).where(meant)))
+    span = numbers.subquery()
     tables = (
         CONTESTS.outerjoin(span, span.c.contest == CONTESTS.c.id)
         .outerjoin(last, (last.c.contest == span.c.contest) & (last.c.number == span.c.last))
         .outerjoin(before, (before.c.contest == span.c.contest) & (before.c.number == span.c.last - 1))
     )
     numbered = (span.c.first, span.c.events, span.c.whole)
-    return select(CONTESTS, *numbered, last, before.c.hash.label("before")).select_from(tables)
+    return select(CONTESTS, *numbered, last, before.c.hash.label("before")).select_from(tables).where(meant)
 
 
 def _fits_log_end(row: Row) -> bool:

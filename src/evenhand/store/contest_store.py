@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -16,11 +15,10 @@ from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
 from evenhand.store.contest_seals import (
-    CHANGED_CONTEST_HINT,
-    find_mistyped_contest_column,
     hash_stored_contest_event,
     is_contest_sealed,
     list_damaged_contest_rows,
+    refuse_damaged_contest_of_task,
     seal_contest_row,
 )
 from evenhand.store.database import NO_CONTESTS, StoreClock, read_store_moment
@@ -32,6 +30,7 @@ from evenhand.store.queries import (
     parse_stored_time,
     stream_rows,
 )
+from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column, refuse_mistyped_row, show_stored_value
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, release_stored_row
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
@@ -54,13 +53,16 @@ class ContestStore:
         first: Mapping[str, Any] | None = None,
         messages: Sequence[Mapping[str, object]] = (),
     ) -> None:
-        """Write down a new contest; refused where its id or its key is taken, whoever else begins one now.
+        """Write down a new contest; refused where its id or its key is taken, whoever else begins one now, and where a
+        damaged one may be that of its task.
 
         With its `first` event, and what that tells others: all of it is written or nothing.
         """
         try:
             with self._write() as connection:
                 [row] = fit_store_rows(CONTESTS, [{**contest, "touched": self._read_moment(connection, now)}])
+                if row["key"] is not None:
+                    refuse_damaged_contest_of_task(connection, row["key"], self._shown)
                 self._insert_contest(connection, row)
                 if first is not None:
                     self._insert_event(connection, first, messages)
@@ -163,12 +165,10 @@ class ContestStore:
             row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.key == storable_row_text(key)))
             return None if row is None else self._refuse_mistyped_row(row)
 
-    def find_log_by_key(self, key: str) -> str | None:
-        """The id of the contest whose log says that it is the one of a task, whatever stands beside the log."""
-        query = select(EVENTS.c.contest, EVENTS.c.calls).where(EVENTS.c.number == 0).order_by(EVENTS.c.contest.desc())
+    def refuse_damaged_task(self, key: str) -> None:
+        """Refuse to begin the contest of a task while a damaged one may be it: it may have been paid."""
         with self._read() as connection:
-            rows = stream_rows(connection, query)
-            return next((str(row["contest"]) for row in rows if _read_logged_key(row["calls"]) == key), None)
+            refuse_damaged_contest_of_task(connection, key, self._shown)
 
     def list_contests(self, name: str | None = None) -> list[Row]:
         """All contests, or those of one task, newest first."""
@@ -230,7 +230,7 @@ class ContestStore:
         """The contests in which something is due and that nobody plays, the longest waiting first."""
         query = select(CONTESTS).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
         with self._read() as connection:
-            rows = [row for row in stream_rows(connection, query) if find_mistyped_contest_column(row) is None]
+            rows = [row for row in stream_rows(connection, query) if find_mistyped_column(CONTESTS, row) is None]
             return [row["id"] for row in rows if not self._is_row_held(connection, None, row)]
 
     def release_contest(
@@ -284,7 +284,11 @@ class ContestStore:
         """What was received for a task: file, digest and time of each."""
         query = select(RECEIPTS).where(RECEIPTS.c.key == storable_row_text(key)).order_by(RECEIPTS.c.file)
         with self._read() as connection:
-            return list(stream_rows(connection, query))
+            rows = list(stream_rows(connection, query))
+        for row in rows:
+            name = f"the receipt of {show_stored_value(row['file'])!r} for the task {key}"
+            refuse_mistyped_row(RECEIPTS, row, name, self._shown)
+        return rows
 
     def add_receipts(self, key: str, receipts: Sequence[Mapping[str, object]]) -> None:
         """Write down what was received; what has a receipt keeps it."""
@@ -314,9 +318,7 @@ class ContestStore:
 
     def _refuse_mistyped_row(self, row: Row) -> Row:
         """A row that was read, refused where a column holds what is never written there."""
-        if column := find_mistyped_contest_column(row):
-            what = f"what is kept of contest {row['id']} beside its log was changed: {column} is not what it was"
-            raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
+        refuse_mistyped_row(CONTESTS, row, f"what is kept of contest {row['id']} beside its log", self._shown)
         return row
 
     def _refuse_stale_write(self, connection: Connection, id: str, seen: int, holder: str | None = None) -> None:
@@ -352,7 +354,7 @@ class ContestStore:
         row = fetch_first_row(connection, select(CONTESTS).where(CONTESTS.c.id == id).with_for_update())
         if row is not None and not is_contest_sealed(row, self._read_head(connection, id)):
             what = f"what is kept of contest {id} beside its log was changed, or events at its end are missing"
-            raise StoreError(Fault(what, CHANGED_CONTEST_HINT, where=self._shown))
+            raise StoreError(Fault(what, CHANGED_STORE_HINT, where=self._shown))
 
     def _touch_contest_row(
         self, connection: Connection, id: str, now: datetime | None, longest_gap: timedelta | None
@@ -389,12 +391,3 @@ def explain_clock_jump(contest: str, last: str, now: datetime, longest: timedelt
     return Fault(
         what, f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
     )
-
-
-def _read_logged_key(calls: str) -> object:
-    """The key of a task beside the first event of a log; None where an older log, or a damaged one, says none."""
-    try:
-        told = json.loads(calls)
-    except (ValueError, TypeError):
-        return None
-    return told.get("key") if isinstance(told, dict) else None

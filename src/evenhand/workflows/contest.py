@@ -262,7 +262,7 @@ def _load_finished_contest_for_user(store: Store, id: str, events: Sequence[Cont
     """A contest that is over, as it is kept; what came since is told with the reason, and changes nothing."""
     state, kept = rebuild_contest_state(events), load_contest_record_for_user(store, id)
     late: list[SubmissionReceived | RankingChallenged] = [
-        make_submission_received_event(one) for one in contest.submissions if one.id not in state.entries
+        SubmissionReceived(submission=one) for one in contest.submissions if one.id not in state.entries
     ]
     late += [RankingChallenged(challenge=one) for one in contest.challenges if one != state.challenge]
     return {

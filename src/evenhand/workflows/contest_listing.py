@@ -9,6 +9,7 @@ from typing import Any
 from evenhand.contest.finish import is_kept_contest_waiting
 from evenhand.runs.run_record import read_run_record_moment
 from evenhand.store.database import NO_CONTESTS
+from evenhand.store.row_types import show_stored_value
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.workflows.contests import read_repeated_contest_name
@@ -41,14 +42,9 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
 
 def _list_damaged(row: Row) -> ContestListing:
     """One that was changed by something else: nothing that it says is repeated."""
-    id, task = _show_stored_name(row["id"]), _show_stored_name(row["name"])
+    id, task = show_stored_value(row["id"]), show_stored_value(row["name"])
     started = read_run_record_moment(id)
     return ContestListing(id=id, task=task, started=started, state="damaged", winner=None, ended=None)
-
-
-def _show_stored_name(value: object) -> str:
-    """A name as text, whatever type it has been given in the store."""
-    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _list_intact(store: Store, row: Row) -> ContestListing:

@@ -212,7 +212,8 @@ class _ReceiveWorkflowBatch:
     _after: ContestWorkflowForecast = field(default_factory=ContestWorkflowForecast)
 
     def announce_arrivals(self) -> ContestArrivals:
-        return ContestArrivals(contest=self.known.id, since=self.known.place, make_rows=self._make_rows)
+        place, id = self.known.place, self.known.id
+        return ContestArrivals(contest=id, since=place, make_rows=self._make_rows, refuse=self._refuse_all)
 
     def answer_all(self, rows: Sequence[Row] | None) -> None:
         """Answer those whose rows are safe now; without rows, the contest is not there any more."""
@@ -231,7 +232,7 @@ class _ReceiveWorkflowBatch:
         try:
             self._follow_news(news)
         except Exception as error:
-            self.answers.update((number, error) for number, _ in self.prepared)
+            self._refuse_all(error)
             return []
         rows: list[Row] = []
         for number, make_row in self.prepared:
@@ -245,6 +246,9 @@ class _ReceiveWorkflowBatch:
                 self._taken.append(number)
                 self._after = after
         return rows
+
+    def _refuse_all(self, error: Exception) -> None:
+        self.answers.update((number, error) for number, _ in self.prepared)
 
     def _follow_news(self, news: StoredContestNews) -> None:
         if news.contest["hooks"] is None:

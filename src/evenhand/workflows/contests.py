@@ -32,8 +32,9 @@ from evenhand.judging.single_judge import JudgeOptions
 from evenhand.models.budget import Spending, sum_reply_spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply
-from evenhand.store.contest_seals import CHANGED_CONTEST_HINT, hash_stored_contest_event, is_contest_sealed
+from evenhand.store.contest_seals import hash_stored_contest_event, is_contest_sealed
 from evenhand.store.database import NO_CONTESTS
+from evenhand.store.row_types import CHANGED_STORE_HINT, parse_stored_object
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
@@ -227,10 +228,7 @@ def verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[Contes
 
 def refuse_changed_payment_message(store: Store, message: Row) -> None:
     """A message says who is paid only if the verified log says the same; a StoreError where it does not."""
-    try:
-        body = json.loads(message["body"])
-    except ValueError:
-        body = {}
+    body = parse_stored_object(message["body"]) or {}
     plain = to_stored_json(body) == message["body"]  # No key twice, of which another reader takes another value.
     if plain and body.get("type") != "contest.payment" and message["kind"] != "payment":
         return
@@ -249,7 +247,7 @@ def refuse_changed_payment_message(store: Store, message: Row) -> None:
 
 
 def _build_user_verification_error(store: Store, what: str) -> StoreError:
-    return StoreError(Fault(what, CHANGED_CONTEST_HINT, where=store.shown))
+    return StoreError(Fault(what, CHANGED_STORE_HINT, where=store.shown))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,13 +300,11 @@ _EVENT_HASH = re.compile(r"[0-9a-f]{64}")
 def find_user_contest_to_resume(store: Store, task: Task, how: JudgeOptions, again: str | None = None) -> Row | None:
     """The contest of a task; None where it has not begun. With other terms it is not gone on with."""
     key = build_user_contest_key(task, again)
-    row, hidden = store.contests.find_contest_by_key(key), None
-    if row is None and (hidden := store.contests.find_log_by_key(key)) is not None:
-        row = store.contests.find_contest_by_key(key)  # Another process may have begun it between the two looks.
-    if row is None and hidden is not None:
-        what = f"contest {hidden} is that of {task.name!r} by its log, and not by what is kept beside it"
-        raise _build_user_verification_error(store, what)
+    row = store.contests.find_contest_by_key(key)
+    if row is None:
+        store.contests.refuse_damaged_task(key)
     if row is not None and row["digest"] != digest_user_contest_terms(task, how):
+        verify_contest_log_for_user(store, row["id"])  # Before anything is told of its terms.
         first = next(store.contests.stream_events(row["id"], calls=True), None)
         if first is None:  # It was killed before anything happened in it: nobody was asked on its terms.
             what = f"contest {row['id']} of {task.name!r} was begun on other terms, and nothing has happened in it"

@@ -78,6 +78,7 @@ async def create_live_contest(
                 what, "--again NAME, over HTTP again, begins another one with a payment of its own", where=store.shown
             )
         )
+    store.contests.refuse_damaged_task(key)  # Before anybody is asked.
     open_contest_judges_for_user(
         [*task.judges, *task.challenge_judges], connections
     )  # Names that nobody has are told now.

@@ -21,8 +21,10 @@ from urllib.parse import SplitResult, urlsplit
 from evenhand.contest.events import CloseContest, NotifySubmitter, PaymentReleased
 from evenhand.contest.play import AppendedContestEvent
 from evenhand.errors import Fault, InputError, StoreError
+from evenhand.store.row_types import find_mistyped_column, parse_stored_object, show_stored_value
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
+from evenhand.store.tables import OUTBOX
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 SECRET_VARIABLE = "EVENHAND_WEBHOOK_SECRET"
@@ -148,7 +150,8 @@ async def deliver_due_messages(
 ) -> int:
     """Send what is due, each message once; how many were. What was not heard is tried again later, and later.
 
-    What `refuse` raises a StoreError for is put aside unsent.
+    What `refuse` raises a StoreError for is put aside unsent, and so is what cannot be sent as it stands: whatever is
+    wrong with one message is that one's alone.
     """
     import aiohttp
 
@@ -160,17 +163,36 @@ async def deliver_due_messages(
     async with aiohttp.ClientSession(timeout=timeout, connector=connector) as session:
 
         async def deliver(row: Row) -> None:
-            try:
-                await asyncio.to_thread(refuse, store, row)
-            except StoreError as error:
-                is_known = error.__cause__ is None  # Else the database failed, and the message may be good.
-                await asyncio.to_thread(_settle_webhook_message, store, row, str(error), gives_up=is_known)
-                return
-            why = await _send_webhook_message(session, row, targets, store.now())
-            await asyncio.to_thread(_settle_webhook_message, store, row, why)
+            why, gives_up = await _try_webhook_message(session, store, row, targets, refuse)
+            await asyncio.to_thread(_settle_webhook_message, store, row, why, gives_up=gives_up)
 
-        await asyncio.gather(*(deliver(row) for row in rows))
+        ended = await asyncio.gather(*(deliver(row) for row in rows), return_exceptions=True)
+    if error := next((one for one in ended if isinstance(one, BaseException)), None):
+        raise error  # Once the others are sent.
     return len(rows)
+
+
+# What somebody meets who works with a value of another type or shape than is ever written.
+_ROW_FAULTS = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+
+
+async def _try_webhook_message(
+    session: Any, store: Store, row: Row, targets: WebhookTargets, refuse: Callable[[Store, Row], None]
+) -> tuple[str, bool]:
+    """Send one message, if it may be sent: why it was not heard, or nothing, and whether it is given up at once."""
+    try:
+        if column := find_mistyped_column(OUTBOX, row):
+            return _explain_damaged_message(column), True
+        await asyncio.to_thread(refuse, store, row)
+        return await _send_webhook_message(session, row, targets, store.now()), False
+    except StoreError as error:
+        return str(error), error.__cause__ is None  # Else the database failed, and the message may be good.
+    except _ROW_FAULTS as error:
+        return f"it cannot be sent as it stands in the store ({type(error).__name__})", True
+
+
+def _explain_damaged_message(column: str) -> str:
+    return f"what is kept of the message was changed: {column} is not what it was"
 
 
 def _build_webhook_resolver(targets: WebhookTargets) -> Any:
@@ -224,10 +246,24 @@ def _settle_webhook_message(store: Store, row: Row, why: str, *, gives_up: bool 
 
 
 def list_hook_messages(store: StoreLike, *, contest: str | None = None, state: str | None = None) -> list[Row]:
-    """What others were, or are to be, told; the newest first."""
+    """What others were, or are to be, told; the newest first. One that was damaged says so, under `damaged`."""
     with open_user_store(store, empty=NO_MESSAGES) as opened:
         id = None if contest is None else opened.contests.find_contest(contest)["id"]
-        return opened.outbox.list_messages(contest=id, state=state)
+        return [_mark_damaged_message(row) for row in opened.outbox.list_messages(contest=id, state=state)]
+
+
+def _mark_damaged_message(row: Row) -> Row:
+    column = find_mistyped_column(OUTBOX, row)
+    if column is None:
+        return row
+    shown = {name: value if value is None else show_stored_value(value) for name, value in row.items()}
+    return {**shown, "damaged": _explain_damaged_message(column)}
+
+
+def read_message_body(message: Row) -> object:
+    """What a message says; of one that was damaged, its text."""
+    found = parse_stored_object(message["body"])
+    return message["body"] if found is None else found
 
 
 def replay_hook_messages(store: StoreLike, ids: Sequence[str]) -> None:
