@@ -187,12 +187,14 @@ def test_every_route_below_a_run_marks_a_guest(run: Stored) -> None:
 LEAD_ON = {  # What is below a run and is no page about it.
     "/runs/{id}/samples": "it leads to the page of a sample",
     "/runs/{id}/events": "pieces of a page that has the mark",
-    "/runs/{id}/samples/{position}/output": "the text of one output, and nothing else",
     "/runs/{id}/labels.jsonl": "what people said of it, as a file that calibrate reads",
 }
 
 
-PAGE_QUERIES = {"/compare/sample": "&run=ID&variant=old&variant=new&id=late-parcel"}  # What else a page asks for.
+PAGE_QUERIES = {  # What else a page asks for.
+    "/compare/sample": "&run=ID&variant=old&variant=new&id=late-parcel",
+    "/runs/{id}/samples/{position}/output": "?variant=new",
+}
 
 
 def test_every_page_of_a_run_marks_a_guest(run: Stored) -> None:
@@ -205,7 +207,7 @@ def test_every_page_of_a_run_marks_a_guest(run: Stored) -> None:
     below = [one.path for one in routes if one.path.startswith("/runs/{id}") and one.path not in LEAD_ON]
     asked = [one.path for one in routes if any(each.name == "run" for each in one.dependant.query_params)]
     assert len(below) > 4 and {"/compare", "/judges", "/judges/audit"} <= set(asked)
-    paths = [path.replace("{id}", run.id).replace("{position}", "0") for path in below]
+    paths = [f"{path}{PAGE_QUERIES.get(path, '')}".replace("{id}", run.id).replace("{position}", "0") for path in below]
     paths += [f"{path}?run={run.id}{PAGE_QUERIES.get(path, '').replace('ID', run.id)}" for path in asked]
     paths += ["/", "/judges", "/evals?name=help-desk"]
 
