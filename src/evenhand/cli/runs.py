@@ -6,10 +6,12 @@ import asyncio
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -152,10 +154,19 @@ def import_run_command(file: str, trust_replies: bool, baseline: str | None) -> 
     """Take in a run that `evenhand runs export` wrote, as a guest: marked, and never the latest."""
     from evenhand.workflows.runs import import_run
 
-    id = import_run(None, file, open_command_stdin(), trust_replies=trust_replies, baseline=baseline)
+    stdin, show = open_command_stdin(), _print_run_to_nobody
+    id = import_run(None, file, stdin, trust_replies=trust_replies, baseline=baseline, show=show)
     print_message(f"run {id} is here now: evenhand report {id}")
     if baseline is not None:
         print_message(f"baseline {baseline} is run {id} now")
+
+
+def _print_run_to_nobody(head: dict[str, Any]) -> None:
+    """Whether `runs show --full` can be built."""
+    from evenhand.cli.run_tables import print_run
+
+    with redirect_stdout(StringIO()):
+        print_run(head, full=True)
 
 
 @runs_command.command("rescore")

@@ -24,7 +24,7 @@ router = APIRouter(route_class=WorkbenchRoute)
 def get_sample_output(
     request: Request, id: str, position: int, _: OperatorViewer, variant: str, repeat: int = 0
 ) -> Response:
-    """An output as plain text, all of it: a page of its sample shows only so much. Above that of a guest is its mark."""
+    """An output as plain text, all of it, below the mark of a guest: a page of its sample shows only so much."""
     head, sample = load_run_sample(request.app.state.store, id, position)
     found = [one for one in sample["results"] if (one["variant"], one["repeat"]) == (variant, repeat)]
     if not found or not found[0]["output"]:
