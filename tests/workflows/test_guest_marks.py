@@ -28,9 +28,11 @@ from evenhand.workflows.assistant import ConfinedUserProject
 from evenhand.workflows.runs import export_run, import_run, list_runs
 from evenhand.workflows.starter import write_starter_eval
 from evenhand.workflows.tokens import create_service_token
+from tests.cli.command import evenhand
 from tests.cli.test_calibrate import SECOND
 from tests.conftest import ROOT
 from tests.workflows.test_guest_judges import COMMANDS, list_commands
+from tests.workflows.test_guests import packed, unpacked
 
 Json = dict[str, Any]
 ADDRESS = "http://127.0.0.1:8321"
@@ -141,6 +143,48 @@ def test_every_command_that_shows_a_run_marks_a_guest(run: Stored) -> None:
     wrong = [form for form in forms if is_marked(call(form, run)) is not run.guest and form != "baseline set"]
 
     assert wrong == []
+
+
+TELLING_ON_STDERR = {  # Commands that say on standard error what they did or refused, and their exit codes.
+    "compare RUN:nope": 2,
+    "compare RUN --control nope": 2,
+    "compare baseline:main RUN:nope": 2,
+    "compare RUN --html -o OUT.html": 0,
+    "labels check wrong.jsonl RUN": 2,
+    "labels next RUN --criterion nope": 2,
+    "labels next RUN --labels labels.jsonl -o OUT.jsonl": 0,
+    "report RUN -o OUT.json": 0,
+    "runs delete RUN": 2,
+    "runs export RUN -o OUT.evenhand": 0,
+    "runs rescore RUN --rubric wrong.yaml": 2,
+    "trust RUN --labels wrong.jsonl": 2,
+}
+
+
+def test_what_is_said_of_a_guest_on_standard_error_is_marked_there(run: Stored) -> None:
+    """A refusal may quote the run, and whoever reads it may see nothing else of the command."""
+    Path("wrong.jsonl").write_text('{"sample": "nobody", "rater": "ann", "score": 1}\n', "utf-8")
+    Path("wrong.yaml").write_text("criteria: [{id: other, asks: Is it something else?}]\n", "utf-8")
+    assert evenhand("baseline", "set", run.id, "--name", "main").returncode == 0
+
+    for form, code in TELLING_ON_STDERR.items():
+        done = evenhand(*(run.id if word == "RUN" else word.replace("RUN:", f"{run.id}:") for word in form.split()))
+        assert done.returncode in (code, 1 if code == 0 else code), (form, done.stderr)
+        assert (f"run {run.id} {IMPORTED_RUN}" in done.stderr) is run.guest, (form, done.stderr)
+    gone = evenhand("baseline", "remove", "main")
+    assert is_marked(gone.stdout) is run.guest
+
+
+def test_a_run_that_is_refused_when_it_is_imported_is_no_guest(exported: Path, tmp_path: Path) -> None:
+    """It is not here, and was looked up only to be checked."""
+    rows = [
+        (kind, {**row, **({"number": -1.0} if kind == "results" else {})})
+        for kind, row in unpacked(exported / "run.evenhand")
+    ]
+    done = evenhand("runs", "import", str(packed(rows, tmp_path / "run.evenhand")), folder=tmp_path)
+
+    assert done.returncode == 2
+    assert not is_marked(done.stderr)
 
 
 def test_a_parquet_report_names_the_origin_in_every_row(run: Stored) -> None:

@@ -21,6 +21,7 @@ from evenhand.cli.output import (
     escape_terminal_text,
     open_command_stdin,
     open_output_option,
+    print_import_marks,
     print_json,
     print_message,
     print_until_reader_leaves,
@@ -144,6 +145,7 @@ def export_run_command(run: str, output: str | None) -> None:
     id = export_run(None, run, output, sys.stdout.buffer)
     if output is not None:
         print_message(f"run {id} written: {escape_terminal_text(output)}", err=True)
+        _print_origin(id, err=True)
 
 
 @runs_command.command("import")
@@ -288,13 +290,13 @@ def set_baseline_command(run: str, name: str) -> None:
     _print_origin(now)
 
 
-def _print_origin(run: str) -> None:
+def _print_origin(run: str, *, err: bool = False) -> None:
     """Say of a run that was imported that it was."""
     from evenhand.report.phrases import IMPORTED_RUN
     from evenhand.workflows.runs import is_run_imported
 
     if is_run_imported(None, run):
-        print_message(f"run {run} {IMPORTED_RUN}")
+        print_message(f"run {run} {IMPORTED_RUN}", err=err)
 
 
 @baseline_command.command("list")
@@ -326,6 +328,7 @@ def remove_baseline_command(name: str) -> None:
 
     run = remove_baseline(None, name)
     print_message(f"baseline {name} is gone; run {run} stays")
+    _print_origin(run)
 
 
 @click.command("report")
@@ -369,4 +372,5 @@ def report_command(run: str, format: str | None, full: bool, output: str | None)
                 find_report_writer(format)(head, samples, stream)
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)
+        print_import_marks([head["run"]["id"]] if head["run"].get("imported") else [])
     return 0
