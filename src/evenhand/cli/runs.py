@@ -205,7 +205,7 @@ def delete_runs_command(runs: tuple[str, ...], baseline: bool) -> None:
 
 
 @runs_command.command("gc")
-@click.option("--days", type=click.IntRange(0), default=30, help="How long an unfinished run is left alone.")
+@click.option("--days", type=click.IntRange(0, 36_500), default=30, help="How long an unfinished run is left alone.")
 def collect_unfinished_command(days: int) -> None:
     """Remove runs that were never finished and have not moved for so many days, and give back their room."""
     from evenhand.workflows.runs import collect_unfinished_runs
