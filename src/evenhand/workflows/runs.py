@@ -21,7 +21,7 @@ from evenhand.store.store import Store
 from evenhand.workflows.imported_runs import check_run_imported_by_user
 from evenhand.workflows.report import load_run_report
 from evenhand.workflows.run_batches import describe_run_batches
-from evenhand.workflows.stores import StoreLike, open_user_store, with_opened_user_store
+from evenhand.workflows.stores import StoreLike, open_user_store, refuse_run_kept_aside, with_opened_user_store
 
 Json = dict[str, Any]
 RunOrder = Literal["newest", "composite"]
@@ -160,7 +160,9 @@ def is_run_imported(store: Store, run: str) -> bool:
 @with_opened_user_store
 def export_run(store: Store, run: str, output: str | None, stdout: BinaryIO) -> str:
     """Write a run with all that belongs to it to a file, or to standard output; its id."""
-    id: str = store.find_run(run)["id"]
+    row = store.find_run(run)
+    id: str = row["id"]
+    refuse_run_kept_aside(row)  # It has replies and no samples: nobody could import it.
     try:
         with nullcontext(stdout) if output is None else open_private_bytes_file(Path(output)) as stream:
             store.export_run(id, stream)

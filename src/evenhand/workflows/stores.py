@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,8 +12,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, Fault, InputError
 from evenhand.store.database import NO_RUNS, StoreLocation, locate_store_database
+from evenhand.store.queries import ASIDE_PREFIXES
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 
@@ -48,6 +50,13 @@ def open_user_store(store: StoreLike, *, create: bool = False, empty: str = NO_R
         except EvenhandError as error:
             error.imported_runs = tuple(opened.found_imports)
             raise
+
+
+def refuse_run_kept_aside(row: Row) -> None:
+    """Refuse what is no run of an eval, but holds what was asked about one; it is in no list."""
+    if row["name"].startswith(ASIDE_PREFIXES):
+        hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
+        raise InputError(Fault(f"run {row['id']} holds what evenhand align or probe set asked", hint))
 
 
 def is_user_store_there(store: StoreLike) -> bool:
