@@ -35,6 +35,8 @@ class Fault:
 class EvenhandError(Exception):
     """Whatever Evenhand raises on purpose."""
 
+    imported_runs: tuple[str, ...] = ()  # That were looked up before: it may tell what their files say.
+
 
 MOST_FAULTS_SHOWN = 50
 FEW_FAULTS = 3  # Faults of one kind that are each told with their place.

@@ -1,6 +1,7 @@
 """`evenhand run` and what stands around it, as a user calls them."""
 
 import json
+import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,15 @@ def test_one_failed_required_criterion_fails_the_run(folder: Path) -> None:
     assert head["decision"]["exit_code"] == 1
     told = "new: 1 of 2 outputs fails a required criterion; not passed: plain (criterion greets)."
     assert told in head["decision"]["reasons"]
+
+
+@pytest.mark.parametrize("option", ["--limit", "--repeats"])
+def test_more_than_anything_counts_to_is_refused(folder: Path, option: str) -> None:
+    """A limit of so many digits was a fault of ours."""
+    done = evenhand("run", "eval.yaml", option, "1" + "0" * 40, folder=folder)
+
+    assert done.returncode == 2
+    assert re.search(r"limit must be from 1 to 1,000,000,000|repeats must be at most 1,000,000", done.stderr)
 
 
 def test_a_plan_asks_nothing_and_makes_no_store(folder: Path) -> None:

@@ -104,6 +104,7 @@ def test_a_rubric_goes_by_the_tag_of_the_sample(tmp_path: Path) -> None:
         (f"{LEAST}gates: {{fcat: 3}}\n", "a gate on 'fcat', which nothing measures (did you mean 'fact'?)"),
         (f"{LEAST}gates: {{fact: high}}\n", "the gate on fact must be a number, got 'high'"),
         (f"{LEAST}repeats: 0\n", "eval.yaml:3: repeats must be 1 or more, got 0"),
+        (f"{LEAST}repeats: 1000001\n", "eval.yaml:3: repeats must be at most 1,000,000"),
         (f"{LEAST}name: 'align:help'\n", "eval.yaml:3: no name begins as in 'align:help'"),
         (f"{LEAST}keep: all\n", "keep 'all' is not known"),
         (f"{LEAST}guards: [injections]\n", "no guard is called 'injections' (did you mean 'injection'?)"),

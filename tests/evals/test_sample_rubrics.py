@@ -1,6 +1,8 @@
 """Rubrics of single samples: before that of the tag, before that of the eval, and refused with their lines."""
 
+import errno
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +13,12 @@ import pytest
 import yaml
 
 from evenhand import EvalError
+from evenhand.assertions import reading
+from evenhand.evals import eval_scoring
 from evenhand.evals.eval_definition import Eval, check_eval_samples
 from evenhand.evals.eval_file import load_eval
 from evenhand.evals.eval_schema import eval_schema
+from evenhand.files import allowed_files
 
 LIST = ["Mentions divide-and-conquer", {"id": "complexity", "expected_outcome": "States O(n log n)", "weight": 2.0}]
 
@@ -161,6 +166,80 @@ def test_a_rubric_that_a_file_of_samples_names_reaches_no_file_outside_either(
 
     assert "is outside the folder of the eval" in str(refused.value)
     assert "my-secret-password" not in str(refused.value)
+
+
+@pytest.mark.parametrize("moment", ["checked", "looked up"])
+@pytest.mark.parametrize("what", ["rubric", "extends", "method", "schema"])
+def test_a_link_that_is_changed_behind_a_check_leads_a_file_of_samples_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, what: str
+) -> None:
+    """Whoever may write into a folder below the eval may turn a folder there into a link to elsewhere."""
+    folder = tmp_path / "eval"
+    contents = "my-secret-password\n"
+    for place in (folder / "theirs" / "real", tmp_path / "elsewhere"):
+        place.mkdir(parents=True)
+        (place / "r.yaml").write_text(contents if place.name == "elsewhere" else "criteria: [It is polite]\n")
+    link = folder / "theirs" / "d"
+    link.symlink_to("real")
+    samples: dict[str, dict[str, Any]] = {
+        "rubric": {"rubric": "theirs/d/r.yaml"},
+        "extends": {"rubric": {"extends": "theirs/d/r.yaml"}},
+        "method": {"rubric": {"method": "theirs/d/r.yaml", "criteria": ["It is polite"]}},
+        "schema": {"assertions": [{"json_schema": "theirs/d/r.yaml"}]},
+    }
+    (folder / "s.jsonl").write_text(json.dumps({"id": "a", "output": "o", **samples[what]}))
+    lines = "samples: s.jsonl\nsample_rubrics: true\nrubric: summary\n"
+
+    def turn_link() -> None:
+        turned = link if moment == "checked" else link.with_name("real")
+        turned.rename(folder / "before")
+        turned.symlink_to(tmp_path / "elsewhere")
+
+    room = allowed_files if moment == "looked up" else reading if what == "schema" else eval_scoring
+    name = "open_file_below" if moment == "looked up" else "refuse_path_outside_folder"
+    call = getattr(room, name)
+
+    def turn_link_meanwhile(*args: Any, **others: Any) -> Any:
+        if moment == "checked":
+            call(*args, **others)
+        if not (folder / "before").exists():
+            turn_link()
+        return None if moment == "checked" else call(*args, **others)
+
+    monkeypatch.setattr(room, name, turn_link_meanwhile)
+    with pytest.raises(EvalError) as refused:
+        checked(folder, lines)
+
+    assert "r.yaml" in str(refused.value)
+    assert "my-secret-password" not in str(refused.value) and "elsewhere" not in str(refused.value)
+
+
+@pytest.mark.parametrize("sample", [{"rubric": "d/r.yaml"}, {"assertions": [{"json_schema": "d/r.yaml"}]}])
+def test_a_link_that_is_gone_while_it_is_looked_up_is_refused_with_its_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sample: dict[str, Any]
+) -> None:
+    """The system then says that it is no link."""
+
+    def fail(*_: Any, **__: Any) -> str:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    (tmp_path / "real").mkdir()
+    (tmp_path / "d").symlink_to("real")
+    (tmp_path / "s.jsonl").write_text(json.dumps({"id": "a", "output": "o", **sample}))
+    monkeypatch.setattr(os, "readlink", fail)
+
+    with pytest.raises(EvalError, match=r"s\.jsonl:1: .*'d/r\.yaml' is outside the folder of the eval"):
+        checked(tmp_path, "samples: s.jsonl\nrubric: summary\n")
+
+
+def test_a_link_below_the_eval_that_leads_below_it_is_followed(tmp_path: Path) -> None:
+    """Only those that lead elsewhere are refused."""
+    (tmp_path / "real").mkdir()
+    (tmp_path / "real" / "mine.yaml").write_text("criteria: [It is mine]\n")
+    (tmp_path / "d").symlink_to("real")
+    (tmp_path / "s.jsonl").write_text(json.dumps({"id": "a", "output": "o", "rubric": "d/mine.yaml"}))
+
+    assert names(checked(tmp_path, "samples: s.jsonl\n")) == {"a": "mine"}
 
 
 def test_a_file_of_samples_names_what_ships_and_what_is_below_the_eval(

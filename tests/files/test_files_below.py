@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.errors import InputError
+from evenhand.errors import EvalError, InputError
+from evenhand.evals import json_lines
+from evenhand.evals.json_lines import open_eval_sample_file
 from evenhand.files.allowed_files import allow_files_below
 from evenhand.files.parsing import read_text_file
 from evenhand.files.private_files import open_file_below
@@ -60,3 +62,44 @@ def test_a_file_that_is_exchanged_for_a_link_is_never_read(tmp_path: Path) -> No
         thread.join()
 
     assert read <= {"plain", ""}
+
+
+def test_a_file_of_samples_that_leads_elsewhere_behind_the_check_is_refused_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is found then is not a path below the folder: no answer tells where it leads."""
+    inside, outside = tmp_path / "in", tmp_path / "out"
+    inside.mkdir()
+    outside.write_text("secret")
+    (inside / "s.jsonl").symlink_to(outside)
+    monkeypatch.setattr(json_lines, "explain_unreadable_eval_data", lambda _: None)
+
+    with (
+        allow_files_below(inside, "only there"),
+        pytest.raises(EvalError, match=r"s\.jsonl: cannot be read: it is outside the folder$") as refused,
+    ):
+        open_eval_sample_file(inside / "s.jsonl")
+    assert str(outside) not in str(refused.value)
+
+
+def test_folders_within_each_other_allow_what_is_below_both(tmp_path: Path) -> None:
+    """What a file of samples names stands below the eval, and below the folder of an assistant."""
+    inner = tmp_path / "outer" / "inner"
+    inner.mkdir(parents=True)
+    for folder in (inner, inner.parent, tmp_path):
+        (folder / "f").write_text(folder.name)
+
+    for first, second in ((inner, inner.parent), (inner.parent, inner)):
+        with allow_files_below(first, "a"), allow_files_below(second, "b"):
+            assert read_text_file(inner / "f", 100, InputError) == "inner"
+            for wrong in (inner.parent / "f", tmp_path / "f"):
+                with pytest.raises(InputError, match="is outside the folder"):
+                    read_text_file(wrong, 100, InputError)
+
+
+def test_no_pipe_below_the_folder_is_waited_for(tmp_path: Path) -> None:
+    """One that is put in the place of a file would keep the reader for ever."""
+    os.mkfifo(tmp_path / "file")
+
+    with pytest.raises(OSError, match="not a regular file"):
+        open_file_below(tmp_path, tmp_path / "file")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import re
 import sys
 import threading
 from collections.abc import Iterator
@@ -118,6 +119,20 @@ def test_a_run_that_asks_whom_nobody_knows_is_refused_at_once(
     [fault] = answer.json()["faults"]
     assert where in fault["where"] and what in fault["what"], fault
     assert served.client.get("/v1/runs").json()["runs"] == []
+
+
+@pytest.mark.parametrize("sent", [{"limit": 10**400}, {"limit": 2**63}, {"repeats": 10**400}, {"eval": 2**31}])
+def test_a_number_that_nothing_counts_to_is_refused(served: Served, sent: Json) -> None:
+    """It was a fault of the service, or a run without end."""
+    eval = build_eval(1, **({"repeats": sent["eval"]} if "eval" in sent else {}))
+    answer = served.client.post(
+        "/v1/runs", json={"eval": eval, **{name: sent[name] for name in sent if name != "eval"}}
+    )
+
+    assert answer.status_code == 422, answer.text
+    assert re.search(
+        r"must be from 1 to 1,000,000,000|at most 1,000,000|less than or equal to", answer.json()["detail"]
+    )
 
 
 def test_a_run_is_started_followed_and_reported(served: Served) -> None:

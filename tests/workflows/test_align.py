@@ -1,6 +1,7 @@
 """Aligning the rubric of a stored run: what is asked, kept, gone on with, refused and written."""
 
 import asyncio
+import io
 import json
 from dataclasses import replace
 from decimal import Decimal
@@ -20,6 +21,7 @@ from evenhand.workflows.align_inputs import AlignmentPlan, open_run_rubric
 from evenhand.workflows.calibrate import calibrate_run
 from evenhand.workflows.models import ConnectionOptions
 from evenhand.workflows.run import RunOptions
+from evenhand.workflows.runs import export_run
 
 JUDGE = """
 import json, re
@@ -240,6 +242,19 @@ def test_stopped_by_hand_it_goes_on_where_it_was(folder: Path, tmp_path: Path) -
     assert kept["state"] == "stopped"
     assert replies >= 15
     assert report.found.edits and report.calls <= 30 * 5 - 15
+
+
+def test_what_was_asked_to_align_a_run_is_not_exported(folder: Path) -> None:
+    """It holds replies alone: whoever took it with them could not import it."""
+    align(folder, OPTIONS)
+    with Store.open(folder, {}) as store:
+        aside, *_ = store.list_runs("align:desk")
+
+    with pytest.raises(
+        InputError, match=r"holds what evenhand align or probe set asked \(name the run that it is about"
+    ):
+        export_run(folder, aside["id"], str(folder / "aside.evenhand"), io.BytesIO())
+    assert not (folder / "aside.evenhand").exists()
 
 
 def test_a_proposer_that_is_not_there_leaves_examples_and_a_map(folder: Path) -> None:

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from evenhand import StoreError, compare
+from evenhand.cli.app import app
 from evenhand.errors import EvenhandError
 from evenhand.report.html.page_file import write_html
 from evenhand.report.html.sample_page import build_sample_report_page
@@ -97,6 +99,11 @@ def _forge_content(kind: str, change: Callable[[Json], None]) -> Callable[[str, 
     return forge
 
 
+def _forge_assertion(**changed: object) -> Callable[[str, Json], None]:
+    whole = {"name": "short", "kind": "max_words", "layer": "fact", "weight": 1.0, "passed": True}
+    return _forge_content("results", lambda result: result.update(assertions=[{**whole, **changed}]))
+
+
 def _forge_id(kind: str, row: Json) -> None:
     if kind == "samples":
         row["id"] += "/1"
@@ -114,6 +121,12 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
     "a tag": _forge_content("samples", lambda sample: sample.update(tags=[1])),
     "a trace": _forge_content("results", lambda result: result["output"].update(trace="x")),
     "assertions": _forge_content("results", lambda result: result.update(assertions="x")),
+    "a place in an output": _forge_assertion(start="x"),
+    "a place that no column holds": _forge_assertion(end=10**400),
+    "a weight that no column holds": _forge_assertion(weight=10**400),
+    "a number of a judge that no column holds": _forge_content(
+        "results", lambda result: result["judgments"][0].update(expected=10**400)
+    ),
     "a call of a trace": _forge_content("results", lambda result: result["output"].update(trace=["x"])),
     "a weight": _forge_shown_rubric(lambda rubric: rubric["criteria"][0].update(weight="x")),
     "a scale that is shown": _forge_shown_rubric(lambda rubric: rubric["criteria"][0].update(scale=1)),
@@ -134,6 +147,39 @@ def test_a_run_that_commands_would_stumble_over_is_refused(what: str, caplog: py
 
     assert list_runs(None) == []
     assert caplog.messages == []
+
+
+def test_what_cannot_be_read_is_named() -> None:
+    """The type of an error of ours tells nobody what is wrong with the file."""
+    _, file = forged(_forge_content("results", lambda result: result.update(output="x")))
+
+    with pytest.raises(StoreError, match=r"cannot be read: output of a result has another type \(position 0, variant "):
+        import_run(None, str(file))
+
+
+def test_a_run_that_a_door_cannot_show_is_refused() -> None:
+    """Commands print it in full before it is taken in."""
+
+    def fail(_: Json) -> None:
+        raise KeyError("nobody")
+
+    _, file = forged()
+    with pytest.raises(StoreError, match=r"has rows that cannot be read \(KeyError\)"):
+        import_run(None, str(file), show=fail)
+    assert list_runs(None) == []
+
+
+def test_a_review_by_somebody_who_was_not_asked_is_shown() -> None:
+    """The names in a result are anybody's word: a command that looked them up among the judges failed."""
+    review: Json = {"score": 3.0, "holistic": None, "criteria": {}, "steps": []}
+    reviews = [{"judge": name, **review} for name in ("even", "odd")]
+    _, file = forged(_forge_content("results", lambda result: result["scorecard"].update(reviews=reviews)))
+
+    taken = CliRunner().invoke(app, ["runs", "import", str(file)], catch_exceptions=False)
+    shown = CliRunner().invoke(app, ["runs", "show", GUEST, "--full"], catch_exceptions=False)
+
+    assert taken.output == f"run {GUEST} is here now: evenhand report {GUEST}\n"
+    assert "even and odd: correlation not defined" in shown.output
 
 
 def _forget_later_fields(rubric: Json) -> None:

@@ -28,9 +28,11 @@ from evenhand.workflows.assistant import ConfinedUserProject
 from evenhand.workflows.runs import export_run, import_run, list_runs
 from evenhand.workflows.starter import write_starter_eval
 from evenhand.workflows.tokens import create_service_token
+from tests.cli.command import evenhand
 from tests.cli.test_calibrate import SECOND
 from tests.conftest import ROOT
 from tests.workflows.test_guest_judges import COMMANDS, list_commands
+from tests.workflows.test_guests import packed, unpacked
 
 Json = dict[str, Any]
 ADDRESS = "http://127.0.0.1:8321"
@@ -143,6 +145,48 @@ def test_every_command_that_shows_a_run_marks_a_guest(run: Stored) -> None:
     assert wrong == []
 
 
+TELLING_ON_STDERR = {  # Commands that say on standard error what they did or refused, and their exit codes.
+    "compare RUN:nope": 2,
+    "compare RUN --control nope": 2,
+    "compare baseline:main RUN:nope": 2,
+    "compare RUN --html -o OUT.html": 0,
+    "labels check wrong.jsonl RUN": 2,
+    "labels next RUN --criterion nope": 2,
+    "labels next RUN --labels labels.jsonl -o OUT.jsonl": 0,
+    "report RUN -o OUT.json": 0,
+    "runs delete RUN": 2,
+    "runs export RUN -o OUT.evenhand": 0,
+    "runs rescore RUN --rubric wrong.yaml": 2,
+    "trust RUN --labels wrong.jsonl": 2,
+}
+
+
+def test_what_is_said_of_a_guest_on_standard_error_is_marked_there(run: Stored) -> None:
+    """A refusal may quote the run, and whoever reads it may see nothing else of the command."""
+    Path("wrong.jsonl").write_text('{"sample": "nobody", "rater": "ann", "score": 1}\n', "utf-8")
+    Path("wrong.yaml").write_text("criteria: [{id: other, asks: Is it something else?}]\n", "utf-8")
+    assert evenhand("baseline", "set", run.id, "--name", "main").returncode == 0
+
+    for form, code in TELLING_ON_STDERR.items():
+        done = evenhand(*(run.id if word == "RUN" else word.replace("RUN:", f"{run.id}:") for word in form.split()))
+        assert done.returncode in (code, 1 if code == 0 else code), (form, done.stderr)
+        assert (f"run {run.id} {IMPORTED_RUN}" in done.stderr) is run.guest, (form, done.stderr)
+    gone = evenhand("baseline", "remove", "main")
+    assert is_marked(gone.stdout) is run.guest
+
+
+def test_a_run_that_is_refused_when_it_is_imported_is_no_guest(exported: Path, tmp_path: Path) -> None:
+    """It is not here, and was looked up only to be checked."""
+    rows = [
+        (kind, {**row, **({"number": -1.0} if kind == "results" else {})})
+        for kind, row in unpacked(exported / "run.evenhand")
+    ]
+    done = evenhand("runs", "import", str(packed(rows, tmp_path / "run.evenhand")), folder=tmp_path)
+
+    assert done.returncode == 2
+    assert not is_marked(done.stderr)
+
+
 def test_a_parquet_report_names_the_origin_in_every_row(run: Stored) -> None:
     """As CSV does, for whoever joins files and never sees their heads."""
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -187,12 +231,14 @@ def test_every_route_below_a_run_marks_a_guest(run: Stored) -> None:
 LEAD_ON = {  # What is below a run and is no page about it.
     "/runs/{id}/samples": "it leads to the page of a sample",
     "/runs/{id}/events": "pieces of a page that has the mark",
-    "/runs/{id}/samples/{position}/output": "the text of one output, and nothing else",
     "/runs/{id}/labels.jsonl": "what people said of it, as a file that calibrate reads",
 }
 
 
-PAGE_QUERIES = {"/compare/sample": "&run=ID&variant=old&variant=new&id=late-parcel"}  # What else a page asks for.
+PAGE_QUERIES = {  # What else a page asks for.
+    "/compare/sample": "&run=ID&variant=old&variant=new&id=late-parcel",
+    "/runs/{id}/samples/{position}/output": "?variant=new",
+}
 
 
 def test_every_page_of_a_run_marks_a_guest(run: Stored) -> None:
@@ -205,7 +251,7 @@ def test_every_page_of_a_run_marks_a_guest(run: Stored) -> None:
     below = [one.path for one in routes if one.path.startswith("/runs/{id}") and one.path not in LEAD_ON]
     asked = [one.path for one in routes if any(each.name == "run" for each in one.dependant.query_params)]
     assert len(below) > 4 and {"/compare", "/judges", "/judges/audit"} <= set(asked)
-    paths = [path.replace("{id}", run.id).replace("{position}", "0") for path in below]
+    paths = [f"{path}{PAGE_QUERIES.get(path, '')}".replace("{id}", run.id).replace("{position}", "0") for path in below]
     paths += [f"{path}?run={run.id}{PAGE_QUERIES.get(path, '').replace('ID', run.id)}" for path in asked]
     paths += ["/", "/judges", "/evals?name=help-desk"]
 

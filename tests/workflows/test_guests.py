@@ -426,7 +426,7 @@ def test_nobody_sees_a_run_that_was_not_checked_to_its_end(monkeypatch: pytest.M
         seen.append(list_runs(None))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evenhand.workflows.runs.refuse_imported_run_contradictions", stop)
+    monkeypatch.setattr("evenhand.workflows.imported_runs.refuse_imported_run_contradictions", stop)
 
     with pytest.raises(KeyboardInterrupt):
         import_run(None, str(file))

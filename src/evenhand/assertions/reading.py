@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -20,7 +21,7 @@ from evenhand.assertions.custom import run_custom_assertion
 from evenhand.assertions.kinds import ASSERTION_KINDS, CHECK_WORD, EXECUTED_KIND, KIND_ALIASES, SET_KIND
 from evenhand.assertions.rule_inputs import SCHEMA, AssertionFacts
 from evenhand.errors import Fault, FaultPath, InputError, suggest_known_word_in_error
-from evenhand.files.allowed_files import refuse_path_outside_folder
+from evenhand.files.allowed_files import allow_files_named_by_samples, refuse_path_outside_folder
 from evenhand.files.tree import (
     FieldReader,
     MappingNode,
@@ -190,7 +191,8 @@ class _AssertionParser:
             try:
                 if self.confined and parameter.sort is SCHEMA and isinstance(said, ScalarNode):
                     refuse_path_outside_folder(said.text, self.folder, InputError)
-                arguments[name] = parameter.sort.read(said, self.folder)
+                with allow_files_named_by_samples(self.folder) if self.confined else nullcontext():
+                    arguments[name] = parameter.sort.read(said, self.folder)
             except InputError as error:
                 good = False
                 here = (*path, *place)

@@ -11,7 +11,13 @@ import click
 
 from evenhand._version import __version__
 from evenhand.cli.entry import ABOUT, COMMAND_SUMMARIES, EXAMPLES, is_interrupt_wrapped
-from evenhand.cli.output import discard_command_stdout, print_error, print_message, print_until_reader_leaves
+from evenhand.cli.output import (
+    discard_command_stdout,
+    print_error,
+    print_import_marks,
+    print_message,
+    print_until_reader_leaves,
+)
 from evenhand.errors import EvenhandError, suggest_close_word_in_error
 
 EXIT_BAD_INPUT = 2
@@ -82,6 +88,7 @@ def run_cli() -> NoReturn:
         code = app(standalone_mode=False) or 0
     except EvenhandError as error:
         code = _print_failure(str(error), EXIT_BAD_INPUT)
+        print_import_marks(error.imported_runs)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:

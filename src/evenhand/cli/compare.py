@@ -10,6 +10,7 @@ import click
 from evenhand.cli.output import (
     escape_terminal_text,
     open_output_option,
+    print_import_marks,
     print_json,
     print_message,
     print_until_reader_leaves,
@@ -79,6 +80,8 @@ def _write_comparison_file(found: CompareResult, output: str) -> None:
     with open_output_option(output) as stream:
         write_comparison_report_page(found.to_json(), load_moved_samples(found), stream)
     print_message(f"written: {escape_terminal_text(output)}", err=True)
+    sides = [found.control, *found.treatments]
+    print_import_marks(dict.fromkeys(one.run["id"] for one in sides if one.run["imported"] is not None))
 
 
 ComparisonData = Mapping[str, Any]

@@ -8,7 +8,13 @@ import click
 
 from evenhand.calibrate.labels import describe_label_binding
 from evenhand.calibrate.next_labels import LEAST_FOR_INTERVAL, ExpectedWidth
-from evenhand.cli.output import escape_terminal_text, print_json, print_message, print_until_reader_leaves
+from evenhand.cli.output import (
+    escape_terminal_text,
+    print_import_marks,
+    print_json,
+    print_message,
+    print_until_reader_leaves,
+)
 from evenhand.cli.screen import Screen, print_import_mark
 from evenhand.wording import MISSING_DASH, format_number, format_percent, join_names, pluralize_count
 from evenhand.workflows.labels import CheckedLabels, NextLabelPlan
@@ -52,6 +58,7 @@ def next_labels_command(
     if target is not None and lines is not None:
         count_words = pluralize_count(lines, "line waits", "lines wait")
         print_message(f"written: {escape_terminal_text(target)} ({count_words} for a score)", err=True)
+        print_import_marks([plan.run] if plan.imported else [])
 
 
 def print_next_labels(plan: NextLabelPlan, *, written: bool) -> None:

@@ -10,7 +10,7 @@ import re
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from io import UnsupportedOperation
 from pathlib import Path
@@ -120,6 +120,14 @@ def print_error(text: str) -> None:
     with suppress(OSError):
         text, is_terminal = escape_terminal_text(text), sys.stderr is not None and sys.stderr.isatty()
         click.echo(_fit_message_to_terminal(text) if is_terminal else text, err=True)
+
+
+def print_import_marks(runs: Iterable[str]) -> None:
+    """Say on standard error of runs that were imported that they were."""
+    for run in runs:
+        from evenhand.report.phrases import IMPORTED_RUN  # few runs need it
+
+        print_error(f"run {run} {IMPORTED_RUN}")
 
 
 def _fit_message_to_terminal(text: str) -> str:

@@ -293,7 +293,8 @@ def _print_judges_table(screen: Screen, head: RunHeadData) -> None:
             ("cost", [format_dollar_amount(one["cost"]) for one in judges]),
         ]
     _print_packed_tables(screen, [[column] for column in columns])
-    names = shorten_distinct_names(one["name"] for one in judges)
+    named = [one["name"] for one in judges] + [judge for one in head["agreement"] for judge in one["judges"]]
+    names = shorten_distinct_names(dict.fromkeys(named))
     for one in head["agreement"]:
         pair = " and ".join(names[judge] for judge in one["judges"])
         r = one["pearson"]

@@ -6,10 +6,12 @@ import asyncio
 import shutil
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import asdict
+from io import StringIO
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,6 +21,7 @@ from evenhand.cli.output import (
     escape_terminal_text,
     open_command_stdin,
     open_output_option,
+    print_import_marks,
     print_json,
     print_message,
     print_until_reader_leaves,
@@ -142,6 +145,7 @@ def export_run_command(run: str, output: str | None) -> None:
     id = export_run(None, run, output, sys.stdout.buffer)
     if output is not None:
         print_message(f"run {id} written: {escape_terminal_text(output)}", err=True)
+        _print_origin(id, err=True)
 
 
 @runs_command.command("import")
@@ -152,10 +156,19 @@ def import_run_command(file: str, trust_replies: bool, baseline: str | None) -> 
     """Take in a run that `evenhand runs export` wrote, as a guest: marked, and never the latest."""
     from evenhand.workflows.runs import import_run
 
-    id = import_run(None, file, open_command_stdin(), trust_replies=trust_replies, baseline=baseline)
+    stdin, show = open_command_stdin(), _print_run_to_nobody
+    id = import_run(None, file, stdin, trust_replies=trust_replies, baseline=baseline, show=show)
     print_message(f"run {id} is here now: evenhand report {id}")
     if baseline is not None:
         print_message(f"baseline {baseline} is run {id} now")
+
+
+def _print_run_to_nobody(head: dict[str, Any]) -> None:
+    """Whether `runs show --full` can be built."""
+    from evenhand.cli.run_tables import print_run
+
+    with redirect_stdout(StringIO()):
+        print_run(head, full=True)
 
 
 @runs_command.command("rescore")
@@ -192,7 +205,7 @@ def delete_runs_command(runs: tuple[str, ...], baseline: bool) -> None:
 
 
 @runs_command.command("gc")
-@click.option("--days", type=click.IntRange(0), default=30, help="How long an unfinished run is left alone.")
+@click.option("--days", type=click.IntRange(0, 36_500), default=30, help="How long an unfinished run is left alone.")
 def collect_unfinished_command(days: int) -> None:
     """Remove runs that were never finished and have not moved for so many days, and give back their room."""
     from evenhand.workflows.runs import collect_unfinished_runs
@@ -277,13 +290,13 @@ def set_baseline_command(run: str, name: str) -> None:
     _print_origin(now)
 
 
-def _print_origin(run: str) -> None:
+def _print_origin(run: str, *, err: bool = False) -> None:
     """Say of a run that was imported that it was."""
     from evenhand.report.phrases import IMPORTED_RUN
     from evenhand.workflows.runs import is_run_imported
 
     if is_run_imported(None, run):
-        print_message(f"run {run} {IMPORTED_RUN}")
+        print_message(f"run {run} {IMPORTED_RUN}", err=err)
 
 
 @baseline_command.command("list")
@@ -315,6 +328,7 @@ def remove_baseline_command(name: str) -> None:
 
     run = remove_baseline(None, name)
     print_message(f"baseline {name} is gone; run {run} stays")
+    _print_origin(run)
 
 
 @click.command("report")
@@ -358,4 +372,5 @@ def report_command(run: str, format: str | None, full: bool, output: str | None)
                 find_report_writer(format)(head, samples, stream)
     if output is not None:
         print_message(f"written: {escape_terminal_text(output)}", err=True)
+        print_import_marks([head["run"]["id"]] if head["run"].get("imported") else [])
     return 0

@@ -36,11 +36,12 @@ from evenhand.compare.variant_gates import (
     reach_layer_of_variant,
 )
 from evenhand.errors import Fault, InputError
+from evenhand.evals.eval_schema import MOST_REPEATS
 from evenhand.runs.cascade_draw import BORDERLINE_NUMBER, PASSED_NUMBER, UNGATED_NUMBER
 from evenhand.runs.pairs import summarise_run_position_picks
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary, summarise_run_layer_sets
-from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, RunVariantTally
+from evenhand.runs.tally import RunTallyMean, RunVariantTally
 from evenhand.stats.cascades import CascadeMean
 from evenhand.stats.multiple_tests import Looks, looks_after
 from evenhand.wording import format_plural, word_layers

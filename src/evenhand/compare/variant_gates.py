@@ -27,8 +27,9 @@ from evenhand.compare.decision import (
     object_to_treatment_missing_gate,
 )
 from evenhand.compare.facts import GATE_TOLERANCE, ReachedLayer
+from evenhand.evals.eval_schema import MOST_REPEATS
 from evenhand.runs.run_record import RunEvalRecord
-from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, RunVariantTally
+from evenhand.runs.tally import RunTallyMean, RunVariantTally
 from evenhand.stats.arrays import CountedPer
 from evenhand.stats.cascades import CascadeMean
 from evenhand.stats.means import mean_interval

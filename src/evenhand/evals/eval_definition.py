@@ -16,7 +16,7 @@ from evenhand.assertions.custom import explain_unrunnable_assertion
 from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedErrorFaults
 from evenhand.evals.eval_judges import JUDGE_QUESTIONS, list_eval_cascade_conflicts
-from evenhand.evals.eval_schema import LAYERS, KeepReplies
+from evenhand.evals.eval_schema import LAYERS, KeepReplies, explain_wrong_eval_repeats
 from evenhand.evals.eval_scoring import (
     PAIRWISE,
     PLAIN_COMPOSITE,
@@ -119,8 +119,8 @@ class Eval:
         elif self.dialogue is not None:
             pairwise = {tag: set_pairwise_eval_rubric(one) for tag, one in self.rubrics.items()}
             object.__setattr__(self, "rubrics", pairwise)
-        if self.repeats < 1:
-            faults.append(Fault(f"repeats must be 1 or more, got {self.repeats}", path=("repeats",)))
+        if why := explain_wrong_eval_repeats(self.repeats):
+            faults.append(Fault(why, path=("repeats",)))
         if self.how.cascade is not None:
             faults += list_eval_cascade_conflicts(
                 self.how, len(self.judges), self.repeats, self.keep, self.composite, has_budget=self.budget is not None

@@ -36,6 +36,7 @@ from evenhand.evals.eval_schema import (
     LAYERS,
     PASS_RATE,
     PASS_RATE_FIELDS,
+    explain_wrong_eval_repeats,
 )
 from evenhand.evals.eval_scoring import (
     LOSS_FIELD,
@@ -291,8 +292,8 @@ class _EvalReader:
             hint = suggest_known_word_in_error(control, variants)
             fields.fault(f"control {control!r} is not a variant", hint, "control")
         repeats = fields.integer("repeats")
-        if repeats is not None and repeats < 1:
-            fields.fault(f"repeats must be 1 or more, got {repeats}", "", "repeats")
+        if repeats is not None and (why := explain_wrong_eval_repeats(repeats)):
+            fields.fault(why, "", "repeats")
         gates, count_borderline = self._read_gates(rubrics) if "gates" in fields else ({}, False)
         effect = fields.number("smallest_effect")
         if effect is not None and effect <= 0:

@@ -78,6 +78,7 @@ _SHARE: Json = {"type": "number", "minimum": 0, "maximum": 1}
 _ABOVE_0: Json = {"type": "number", "exclusiveMinimum": 0}
 _TEMPERATURE: Json = {"type": "number", "minimum": 0, "maximum": 2}
 _COUNT: Json = {"type": "integer", "minimum": 1}
+MOST_REPEATS = 1_000_000  # The places of results are counted in whole numbers: a sample has room for so many.
 _FROM_0: Json = {"type": "integer", "minimum": 0}
 _FLAG: Json = {"type": "boolean"}
 _TEXTS: Json = {"anyOf": [_SCALAR, {"type": "array"}]}
@@ -199,7 +200,7 @@ EVAL_FIELDS: Json = {
     "dialogue": {"enum": list(EVAL_DIALOGUES), "description": "Judges compare the outputs of two variants at a time."},
     "how": _eval_object_schema({name: schema for name, (_, _, schema) in HOW_FIELDS.items()}),
     "guards": {"anyOf": [{"type": "array", "items": {"enum": list(GUARD_WORDS)}}, _GUARD_ACTIONS]},
-    "repeats": _COUNT,
+    "repeats": {**_COUNT, "maximum": MOST_REPEATS},
     "gates": {
         **_eval_object_schema({PASS_RATE: {"anyOf": [_WEIGHT, _eval_object_schema(PASS_RATE_FIELDS, "min")]}}),
         "additionalProperties": _NUMBER,
@@ -228,3 +229,10 @@ EVAL_FIELDS: Json = {
     },
     "seed": {"type": "integer"},
 }
+
+
+def explain_wrong_eval_repeats(repeats: int) -> str:
+    """Why an eval cannot be repeated so often; empty where it can."""
+    if repeats < 1:
+        return f"repeats must be 1 or more, got {repeats}"
+    return f"repeats must be at most {MOST_REPEATS:,}" if repeats > MOST_REPEATS else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +14,13 @@ from typing import Any, Literal
 from evenhand.errors import EvalError, Fault, RubricError, suggest_known_word_in_error
 from evenhand.evals.eval_schema import COMPOSITE_FIELDS, GATE_NAMES, LAYERS, RUBRIC_LAYER
 from evenhand.evals.sample import EvalSample
-from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_file, refuse_path_outside_folder
+from evenhand.files.allowed_files import (
+    allow_files_named_by_samples,
+    explain_forbidden_path,
+    is_allowed_file,
+    refuse_path_outside_folder,
+    resolve_changing_path,
+)
 from evenhand.files.methods import list_rubric_file_names, override_rubric_file_fields
 from evenhand.files.parsing import LARGEST_RUBRIC_FILE, parse_tree, read_text_file
 from evenhand.files.rubric_extension import EXTENDS, LONGEST_EXTENSION
@@ -80,19 +87,22 @@ class SampleRubrics:
     def _read_sample_rubric(self, sample: EvalSample, faults: list[Fault]) -> Rubric | None:
         given, place = (sample.rubric, ("rubric",)) if sample.rubrics is None else ({"rubrics": sample.rubrics}, ())
         try:
-            if self.from_file:
-                self._refuse_data_rubric(given)
-            if isinstance(given, Mapping):
-                tree = build_tree(given)
-                assert isinstance(tree, MappingNode)
-                rubric = read_rubric_file(tree, sample.id, self.folder)
-            else:
-                rubric = _load_eval_sample_rubric(str(given), self.folder, only_beside=self.from_file)
+            with allow_files_named_by_samples(self.folder) if self.from_file else nullcontext():
+                rubric = self._load_sample_rubric(sample.id, given)
             rubric = override_rubric_file_fields(rubric, self.environ)
             return set_pairwise_eval_rubric(rubric) if self.pairwise else rubric
         except RubricError as error:
             faults += error.within(*place).faults
             return None
+
+    def _load_sample_rubric(self, id: str, given: object) -> Rubric:
+        if self.from_file:
+            self._refuse_data_rubric(given)
+        if not isinstance(given, Mapping):
+            return _load_eval_sample_rubric(str(given), self.folder, only_beside=self.from_file)
+        tree = build_tree(given)
+        assert isinstance(tree, MappingNode)
+        return read_rubric_file(tree, id, self.folder)
 
     def _refuse_data_rubric(self, given: object) -> None:
         """A file of data names shipped rubrics and files below the eval; what judges are asked it says if it may.
@@ -111,9 +121,10 @@ class SampleRubrics:
 
     def _refuse_rubric_files_outside(self, file: Path, seen: tuple[Path, ...]) -> None:
         # Of a longer chain no more is read: the reader refuses it.
-        if len(seen) <= LONGEST_EXTENSION and is_allowed_file(file) and file.resolve() not in seen:
+        found = resolve_changing_path(file)
+        if len(seen) <= LONGEST_EXTENSION and is_allowed_file(file) and found not in seen:
             tree = parse_tree(file, read_text_file(file, LARGEST_RUBRIC_FILE, RubricError))
-            self._refuse_named_files_outside(tree, file.parent, (*seen, file.resolve()))
+            self._refuse_named_files_outside(tree, file.parent, (*seen, found))
 
     def _refuse_named_files_outside(self, tree: TreeNode, folder: Path, seen: tuple[Path, ...]) -> None:
         """What a rubric names in turn, the one that it extends and its method, stands below the eval too."""

@@ -57,6 +57,7 @@ _TEXT_FIELDS = (
     "id", "input", "output", "reference", "context", "tags", "cluster", "author", "text", "content", "role", "rubric",
 )  # fmt: skip
 MOST_NAMES_HINTED = 10
+LARGEST_LIMIT = 1_000_000_000
 MOST_KEPT, LARGEST_KEPT_FILE = 5_000, 1_000_000  # Samples, and bytes of their file, that are not read twice.
 
 
@@ -285,8 +286,8 @@ class SelectedSamples:
 
 def select_samples(source: SampleSource, selection: EvalSampleSelection) -> SampleSource:
     """The selected samples of a source; an EvalError names an id or a tag that none of them has."""
-    if selection.limit is not None and selection.limit < 1:
-        raise EvalError(Fault(f"a limit must be 1 or more, got {selection.limit}", "leave it out to run all samples"))
+    if selection.limit is not None and not 1 <= selection.limit <= LARGEST_LIMIT:
+        raise EvalError(Fault(f"a limit must be from 1 to {LARGEST_LIMIT:,}", "leave it out to run all samples"))
     if selection.only or selection.tags:
         ids: dict[str, None] = {}
         tags: dict[str, None] = {}

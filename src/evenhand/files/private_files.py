@@ -179,6 +179,10 @@ def open_file_below(folder: Path, found: Path) -> BufferedReader:
             inside = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=place)
             os.close(place)
             place = inside
-        return os.fdopen(os.open(parts[-1], os.O_RDONLY | os.O_NOFOLLOW, dir_fd=place), "rb")
+        file = os.fdopen(os.open(parts[-1], _FILE_FLAGS, dir_fd=place), "rb")
     finally:
         os.close(place)
+    if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, "it is not a regular file")

@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.errors import Fault, FaultPath, RubricError, format_error_path, suggest_known_word_in_error
-from evenhand.files.allowed_files import explain_forbidden_path, is_allowed_file, is_allowed_path_there
+from evenhand.files.allowed_files import (
+    explain_forbidden_path,
+    is_allowed_file,
+    is_allowed_path_there,
+    resolve_changing_path,
+)
 from evenhand.files.criteria import (
     CriterionDefaults,
     list_file_fields,
@@ -115,7 +120,9 @@ def _open_rubric_file(path: Path, extending: tuple[Path, ...] = ()) -> LocatedRu
 
 def _open_rubric_file_tree(tree: TreeNode, path: Path, extending: tuple[Path, ...] = ()) -> LocatedRubric:
     if not _is_method_tree(tree):
-        return _open_rubric_yaml_tree(tree, str(path), path.stem, path.parent, (*extending, path.resolve()))
+        return _open_rubric_yaml_tree(
+            tree, str(path), path.stem, path.parent, (*extending, resolve_changing_path(path))
+        )
     # A method file with criteria of its own can be used as it is, like those that ship.
     method = read_located_method(tree, path)
     if not method.criteria:
@@ -243,8 +250,8 @@ def _open_extended_rubric(
             joint = "" if hint.endswith("?") else ";"
             fields.fault(f"no rubric is called {word!r}", f"{hint}{joint} or a file, relative to this one", EXTENDS)
             return None
-        if path.resolve() in extending:
-            names = " → ".join(one.name for one in (*extending, path.resolve()))
+        if (found := resolve_changing_path(path)) in extending:
+            names = " → ".join(one.name for one in (*extending, found))
             fields.fault(f"a rubric cannot extend itself: {names}", "name another one", EXTENDS)
             return None
         if len(extending) >= LONGEST_EXTENSION:

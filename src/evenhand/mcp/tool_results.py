@@ -33,7 +33,9 @@ def refuse_tool(lines: Sequence[str], next_step: str) -> CallToolResult:
 def refuse_tool_for_error(error: EvenhandError) -> CallToolResult:
     """Each fault with its place and what would work, and the next step for its kind."""
     lines = str(error).splitlines() or [type(error).__name__]
-    return refuse_tool([shorten_text_to_line(line, 500) for line in lines[:MOST_LINES]], _choose_next_tool_step(error))
+    lines = [shorten_text_to_line(line, 500) for line in lines[:MOST_LINES]]
+    lines += [f"run {run} {IMPORTED_RUN}" for run in error.imported_runs]
+    return refuse_tool(lines, _choose_next_tool_step(error))
 
 
 def _choose_next_tool_step(error: EvenhandError) -> str:

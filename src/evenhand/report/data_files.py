@@ -6,7 +6,7 @@ import csv
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from types import ModuleType
@@ -124,6 +124,7 @@ def escape_report_csv_cell(text: str) -> str:
     return f"'{shown}" if _FORMULA.match(shown) else shown
 
 
+_WHOLE_NUMBER_BITS = {"int32": 32, "int64": 64}
 ROW_GROUP_SIZE = 1000  # Rows held in memory at a time: a few megabytes with outputs and replies of a few kilobytes.
 
 # Every column and every field of what is nested, with its type; "json" is text that holds any plain data.
@@ -152,25 +153,11 @@ PARQUET_COLUMNS = {
 def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -> None:
     """Write the results in groups of rows; the file appears when it is whole."""
     arrow, parquet = _import_pyarrow_for_report()
-    layers, criteria = list_report_layers(head), list_report_criteria(head)
-    names = [*(f"layer:{name}" for name in layers), *(f"criterion:{id}" for id in criteria)]
-    measures = [replace_report_surrogates(name) for name in names]
-    adjusted = _list_report_adjustment_columns(head)
-    kinds = {name: "double" if name == "score_before" else "string" for name in adjusted}
     origin = {"origin": "imported"} if head["run"].get("imported") else {}
-    fields = {**PARQUET_COLUMNS, **kinds, **dict.fromkeys(measures, "double"), **dict.fromkeys(origin, "string")}
+    fields = {**_find_report_table_columns(head), **dict.fromkeys(origin, "string")}
     about = {"evenhand": render_report_json_line(dict(head))}
     schema = arrow.schema([(name, _to_report_arrow_type(arrow, kind)) for name, kind in fields.items()], metadata=about)
-    rows = (
-        {
-            **sample, **result, **(result["output"] or {}), "output": (result["output"] or {}).get("text"),
-            **dict(zip(adjusted, _list_reported_adjustments(result, adjusted), strict=True)),
-            **dict(zip(measures, _list_reported_measures(result, layers, criteria), strict=True)),
-            **origin,
-        }
-        for sample in samples
-        for result in sample["results"]
-    )  # fmt: skip
+    rows = ({**row, **origin} for row in _list_report_table_rows(head, samples))
     begun = path.with_name(f"{path.name}.part")
     try:
         create_private_file(begun)
@@ -184,6 +171,68 @@ def write_parquet(head: ReportData, samples: Iterable[ReportData], path: Path) -
         begun.replace(path)
     finally:
         begun.unlink(missing_ok=True)
+
+
+def _find_report_table_columns(head: ReportData) -> dict[str, Any]:
+    """The columns of the table of a run, with their types."""
+    names = _list_report_adjustment_columns(head)
+    adjusted = {name: "double" if name == "score_before" else "string" for name in names}
+    return {**PARQUET_COLUMNS, **adjusted, **dict.fromkeys(_list_report_table_measures(head), "double")}
+
+
+def _list_report_table_measures(head: ReportData) -> list[str]:
+    names = [f"layer:{name}" for name in list_report_layers(head)]
+    names += [f"criterion:{id}" for id in list_report_criteria(head)]
+    return [replace_report_surrogates(name) for name in names]
+
+
+def _list_report_table_rows(head: ReportData, samples: Iterable[ReportData]) -> Iterator[dict[str, Any]]:
+    """A row for each result, with its sample; as yet of any type."""
+    layers, criteria, measures = list_report_layers(head), list_report_criteria(head), _list_report_table_measures(head)
+    adjusted = _list_report_adjustment_columns(head)
+    for sample in samples:
+        for result in sample["results"]:
+            output = result["output"] or {}
+            yield {
+                **sample, **result, **output, "output": output.get("text"),
+                **dict(zip(adjusted, _list_reported_adjustments(result, adjusted), strict=True)),
+                **dict(zip(measures, _list_reported_measures(result, layers, criteria), strict=True)),
+            }  # fmt: skip
+
+
+def list_unfit_report_values(head: ReportData, samples: Iterable[ReportData]) -> Iterator[str]:
+    """What in a run the columns of its table cannot hold, and where: it was not made by us."""
+    columns = _find_report_table_columns(head)
+    for row in _list_report_table_rows(head, samples):
+        for name, kind in columns.items():
+            for place in _list_unfit_report_parts(row.get(name), kind, name):
+                yield f"{place} of sample {row['id']!r}, variant {row['variant']!r}"
+
+
+def _list_unfit_report_parts(value: Any, kind: object, place: str) -> Iterator[str]:
+    if value is None:
+        return
+    if isinstance(kind, list) and isinstance(value, list | tuple):
+        for at, one in enumerate(value):
+            yield from _list_unfit_report_parts(one, kind[0], f"{place}[{at}]")
+    elif isinstance(kind, dict) and isinstance(value, Mapping):
+        for name, below in kind.items():
+            yield from _list_unfit_report_parts(value.get(name), below, f"{place}.{name}")
+    elif not isinstance(kind, str) or not _fits_report_column(value, kind):
+        yield place
+
+
+def _fits_report_column(value: Any, kind: str) -> bool:
+    if kind in _WHOLE_NUMBER_BITS:
+        most = 2 ** (_WHOLE_NUMBER_BITS[kind] - 1)
+        return isinstance(value, int | float) and type(value) is not bool and -most <= value < most
+    if kind == "bool":
+        return type(value) is bool
+    try:
+        _shape_report_parquet_value(value, kind)
+    except (TypeError, ValueError, OverflowError, RecursionError):
+        return False
+    return True
 
 
 def _import_pyarrow_for_report() -> tuple[ModuleType, ModuleType]:

@@ -21,12 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand.errors import StoreError
+from evenhand.evals.eval_schema import MOST_REPEATS
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.files.parsing import decode_plain_json
 from evenhand.runs.kept_texts import count_characters_of_run_output, number_run_output_text, number_texts_of_run_sample
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.tally import (
-    MOST_REPEATS,
     VERDICT_NUMBERS,
     number_cascade_content,
     number_statement_answer,

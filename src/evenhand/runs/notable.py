@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand.evals.eval_schema import LAYERS
+from evenhand.evals.eval_schema import LAYERS, MOST_REPEATS
 from evenhand.runs.columns import JoinedRunResults
 from evenhand.runs.run_record import RunEvalRecord
 from evenhand.runs.summary import RunSummary
-from evenhand.runs.tally import MOST_REPEATS, RunTallyMean, RunVariantTally
+from evenhand.runs.tally import RunTallyMean, RunVariantTally
 from evenhand.stats.arrays import compute_cluster_means
 from evenhand.stats.means import mean_interval
 

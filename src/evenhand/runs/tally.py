@@ -13,7 +13,7 @@ from hashlib import sha256
 from math import nan
 from typing import Any
 
-from evenhand.evals.eval_schema import LAYERS
+from evenhand.evals.eval_schema import LAYERS, MOST_REPEATS
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
 from evenhand.guards.personal_data import mask_personal_data
 from evenhand.model.scale import Missing
@@ -22,7 +22,6 @@ from evenhand.stats.arrays import CountedPer
 from evenhand.wording import read_kept_amount, read_kept_fraction
 
 COMPOSITE_BIN_EDGES = [1 + step / 4 for step in range(17)]  # Quarters of a point from 1 to 5.
-MOST_REPEATS = 1_000_000
 VERDICT_NUMBERS = {"fail": 0, "borderline": 1, "pass": 2}
 PASSED_ON_NUMBERS = {"": 0, "drawn": 1, "near": 2}
 MOST_FAILURE_REASONS = 200  # Different reasons that are told apart; all are counted.

@@ -10,6 +10,7 @@ from fastapi.responses import PlainTextResponse
 
 from evenhand.report.html.compared_sample import ComparedReportSide, build_compared_sample_report_page
 from evenhand.report.html.sample_page import MARK_WORDS
+from evenhand.report.phrases import IMPORTED_RUN
 from evenhand.service.problems import ProblemError
 from evenhand.web.pages import PAGE_HEADERS, WorkbenchRoute, render_page, replace_page_halves
 from evenhand.web.viewers import OperatorViewer
@@ -23,12 +24,13 @@ router = APIRouter(route_class=WorkbenchRoute)
 def get_sample_output(
     request: Request, id: str, position: int, _: OperatorViewer, variant: str, repeat: int = 0
 ) -> Response:
-    """An output as plain text, all of it: a page of its sample shows only so much."""
-    _head, sample = load_run_sample(request.app.state.store, id, position)
+    """An output as plain text, all of it, below the mark of a guest: a page of its sample shows only so much."""
+    head, sample = load_run_sample(request.app.state.store, id, position)
     found = [one for one in sample["results"] if (one["variant"], one["repeat"]) == (variant, repeat)]
     if not found or not found[0]["output"]:
         raise ProblemError(404, "no such output is in this run", "go to the list of samples")
-    return PlainTextResponse(replace_page_halves(found[0]["output"]["text"]), headers=PAGE_HEADERS)
+    mark = f"run {head['run']['id']} {IMPORTED_RUN}\n\n" if head["run"].get("imported") else ""
+    return PlainTextResponse(mark + replace_page_halves(found[0]["output"]["text"]), headers=PAGE_HEADERS)
 
 
 @router.get("/compare/sample")

@@ -34,7 +34,7 @@ from evenhand.models.connections import Connections
 from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.columns import load_run_columns
 from evenhand.stats.rates import RateInterval
-from evenhand.store.queries import ALIGNING_PREFIX, ASIDE_PREFIXES
+from evenhand.store.queries import ALIGNING_PREFIX
 from evenhand.store.rows import Row
 from evenhand.store.store import Store
 from evenhand.wording import format_p_value, format_percent, format_too_few, pluralize_count
@@ -56,7 +56,7 @@ from evenhand.workflows.calibrate import (
 )
 from evenhand.workflows.models import ConnectionOptions, open_run_judges, open_user_connections
 from evenhand.workflows.run_labels import LabelSource, load_run_labels, make_no_run_labels_error
-from evenhand.workflows.stores import StoreLike, open_user_store
+from evenhand.workflows.stores import StoreLike, open_user_store, refuse_run_kept_aside
 
 Json = dict[str, Any]
 
@@ -150,9 +150,7 @@ def _load_run_to_align(store: Store, run: str, labels: LabelSource, options: Ali
         require_new_file(options.output)
         require_new_file(_name_aligned_judge_file(options.output))
     row = store.find_run(run)
-    if row["name"].startswith(ASIDE_PREFIXES):
-        hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
-        raise InputError(Fault(f"run {row['id']} holds what evenhand align or probe set asked", hint))
+    refuse_run_kept_aside(row)
     if row["state"] != "finished":
         hint = "continue it first: evenhand run EVAL --resume"
         raise InputError(Fault(f"run {row['id']} is not finished ({row['state']})", hint))

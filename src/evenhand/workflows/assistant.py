@@ -78,7 +78,8 @@ class ConfinedUserProject:
 
     def read_project_work(self, name: str) -> str:
         """The text of a file in the folder."""
-        text = read_text_file(self.find_project_file(name), LARGEST_WORK, InputError)
+        with self._confine_files():
+            text = read_text_file(self.find_project_file(name), LARGEST_WORK, InputError)
         if not text.strip():
             raise InputError(Fault("there is nothing in it to judge", where=name))
         return text

@@ -22,7 +22,7 @@ class Baseline:
 @with_opened_user_store
 def set_baseline(store: Store, name: str, run: str) -> tuple[str, str | None]:
     """Pin a finished run under a name: the run that it stands for now, and the one before."""
-    before = store.set_baseline(name, run)
+    before = store.set_baseline(name, store.find_run(run)["id"])
     return store.find_baseline(name)["run"], before
 
 

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
+from evenhand.errors import EvenhandError, Fault, InputError
 from evenhand.store.database import NO_RUNS, StoreLocation, locate_store_database
+from evenhand.store.queries import ASIDE_PREFIXES
+from evenhand.store.rows import Row
 from evenhand.store.store import Store
 
 StoreLike = Store | str | Path | None  # A store, its folder or address; None is the one that the environment names.
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class UserStore(Store):
+    """A store that notes which imported runs were looked up in it, so that an error about them can be marked."""
+
+    found_imports: dict[str, None] = field(default_factory=dict)
+
+    def find_run(self, id: str) -> Row:
+        """The run that is meant."""
+        row = Store.find_run(self, id)
+        if row["imported"] is not None:
+            self.found_imports[row["id"]] = None
+        return row
 
 
 @contextmanager
@@ -24,8 +43,20 @@ def open_user_store(store: StoreLike, *, create: bool = False, empty: str = NO_R
     if isinstance(store, Store):
         yield store
         return
-    with Store.open(store, os.environ, create=create, empty=empty) as opened:
-        yield opened
+    opened = UserStore.open(store, os.environ, create=create, empty=empty)
+    with opened:
+        try:
+            yield opened
+        except EvenhandError as error:
+            error.imported_runs = tuple(opened.found_imports)
+            raise
+
+
+def refuse_run_kept_aside(row: Row) -> None:
+    """Refuse what is no run of an eval, but holds what was asked about one; it is in no list."""
+    if row["name"].startswith(ASIDE_PREFIXES):
+        hint = f"name the run that it is about: {json.loads(row['setup'])['aligned_from']}"
+        raise InputError(Fault(f"run {row['id']} holds what evenhand align or probe set asked", hint))
 
 
 def is_user_store_there(store: StoreLike) -> bool:
