@@ -101,6 +101,7 @@ def _forge_content(kind: str, change: Callable[[Json], None]) -> Callable[[str, 
 
 def _forge_assertion(**changed: object) -> Callable[[str, Json], None]:
     whole = {"name": "short", "kind": "max_words", "layer": "fact", "weight": 1.0, "passed": True}
+    whole |= {**dict.fromkeys(("looked_for", "found", "why_not"), ""), "start": None, "end": None, "parts": []}
     return _forge_content("results", lambda result: result.update(assertions=[{**whole, **changed}]))
 
 
@@ -147,6 +148,13 @@ def test_a_run_that_commands_would_stumble_over_is_refused(what: str, caplog: py
 
     assert list_runs(None) == []
     assert caplog.messages == []
+
+
+def test_an_assertion_that_fits_a_table_is_taken() -> None:
+    """Those above are refused for what is changed in it."""
+    _, file = forged(_forge_assertion())
+
+    assert import_run(None, str(file)) == GUEST
 
 
 def test_what_cannot_be_read_is_named() -> None:
