@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -86,17 +86,16 @@ class _ReplyWords:
     def find_copied_runs(self, texts: Sequence[str]) -> Iterator[Sequence[_ReplyWord]]:
         """The words of the reply, parted where two do not follow each other in a text."""
         follows = _JudgedWords(texts).follows
-        start = 0
-        for at in range(1, len(self.words) + 1):
-            if at == len(self.words) or not follows(self.words[at - 1].folded, self.words[at].folded):
-                yield self.words[start:at]
-                start = at
+        return self._split(lambda one, other: not follows(one.folded, other.folded))
 
     def split_lines(self) -> Iterator[Sequence[_ReplyWord]]:
         """The words of each line that has any."""
+        return self._split(lambda one, other: "\n" in self.said[one.end : other.start])
+
+    def _split(self, is_parted: Callable[[_ReplyWord, _ReplyWord], bool]) -> Iterator[Sequence[_ReplyWord]]:
         start = 0
         for at in range(1, len(self.words) + 1):
-            if at == len(self.words) or "\n" in self.said[self.words[at - 1].end : self.words[at].start]:
+            if at == len(self.words) or is_parted(self.words[at - 1], self.words[at]):
                 yield self.words[start:at]
                 start = at
 
