@@ -54,6 +54,13 @@ def test_a_key_of_other_letters_is_found_reversed_by_letters_and_by_bytes(key: s
     assert [HIDDEN in ModelSecrets([key]).remove_keys(f"It is {form}.") for form in written] == [True] * 4
 
 
+def test_a_key_of_other_letters_is_found_where_the_signs_of_its_bytes_are_escaped() -> None:
+    """Unescaped to the end, half of a letter of the key would be a letter."""
+    written = "".join(f"\\u005cx{byte:02x}" for byte in "grüße-aus-köln-2026".encode())
+
+    assert ModelSecrets(["grüße-aus-köln-2026"]).remove_keys(f"It is {written}.").endswith(f"{HIDDEN}.")
+
+
 def test_a_long_speech_is_cut_short() -> None:
     """A web page is no message."""
     assert len(ModelSecrets([]).hide_keys("x y" * 5000)) == 300

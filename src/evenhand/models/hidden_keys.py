@@ -183,6 +183,8 @@ _AS_IS = _ApiKeyReading("letters")
 _DECODED = _ApiKeyReading("decoded", _DECODE)
 _AS_BYTES = _ApiKeyReading("bytes", (_JOIN_BYTES,))
 _DECODED_BYTES = _ApiKeyReading("bytes", (*_DECODE, _JOIN_BYTES))
+# Read once more, `\\xc3` would be a letter: half of one of a key's.
+_UNESCAPED_BYTES = _ApiKeyReading("bytes", (_UNESCAPE, _SKIP_UNSEEN, _JOIN_BYTES))
 
 
 def _list_api_key_readings(plain: str) -> Iterator[_ApiKeyReading]:
@@ -191,6 +193,7 @@ def _list_api_key_readings(plain: str) -> Iterator[_ApiKeyReading]:
     if "%" in plain or "\\" in plain:
         yield _DECODED
         yield _DECODED_BYTES
+        yield _UNESCAPED_BYTES
 
 
 def _read_api_key_without_unseen(text: str) -> str:
