@@ -66,6 +66,7 @@ def test_a_verdict_is_read(text: str, expected: str) -> None:
         "Response A is better. Response B is better.",
         "Therefore, Response A is better. Therefore, Response B is better.",
         "Winner: A\nWinner: B",
+        "Response A is better. The author's last line is:\n\nB",
         "[[A]] [[B]]",
         '{"winner": "A", "verdict": "B"}',
         "Neither Response A nor Response B is better.",

@@ -130,8 +130,9 @@ class _ReplyChoiceReader:
                 yield id
 
     def find_announced_choices(self, text: str) -> Iterator[str]:
-        """Winner: A, or a name alone on the last line."""
-        for found in self.announcement.finditer(text):
+        """Winner: A, or a name alone on the last line: one that may be quoted where another is said to be better."""
+        announced = list(self.announcement.finditer(text))
+        for found in announced:
             yield self.known[normalize_reply_answer_name(found[1])]
             # "A or B", "A/B", "A (maybe B)", "A in style, B in content": the line names them all.
             end = text.find("\n", found.end())
@@ -141,7 +142,11 @@ class _ReplyChoiceReader:
                 yield NEITHER
         last = self.alone.fullmatch(text.rstrip().rsplit("\n", maxsplit=1)[-1])
         if last:
-            yield self.known[normalize_reply_answer_name(last[1])]
+            alone = self.known[normalize_reply_answer_name(last[1])]
+            yield alone
+            # A whole name is no letter or word that a text happens to end with.
+            stated = set() if announced or " " in last[1] else set(self.find_stated_choices(text))
+            yield from stated if alone not in stated else ()
 
     def find_concluded_choices(self, text: str) -> Iterator[str]:
         """Therefore, A is better."""
