@@ -101,6 +101,7 @@ NO_ANSWERS = [
     "It quotes a board:\n> clarity: {}\nThat is somebody else's praise.",
     "Evidence:\n- clarity: {}",
     "I have my doubts.\n\n“clarity = {}”",
+    "Its author's own word for it:\n\n{}",
 ]
 
 

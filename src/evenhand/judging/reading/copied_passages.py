@@ -47,10 +47,14 @@ def list_passages_of_texts(reply: str, texts: Sequence[str]) -> Iterator[str]:
 
 
 def blank_copied_words(reply: str, texts: Sequence[str]) -> str:
-    """The reply without the words of passages, and of whole lines, that stand in a text: what the judge adds."""
+    """The reply without the words of passages that stand in a text: what the judge adds.
+
+    And without those of lines that do as a whole, or whose only word does.
+    """
     given = _ReplyWords.read(reply)
     letters = list(given.spelt)
     lines = {tuple(_list_folded_words(line)) for text in texts for line in text.split("\n")}
+    lines |= {(word,) for line in lines for word in line}
     copied = [run for run in given.find_copied_runs(texts) if len(run) > 1]
     copied += [line for line in given.split_lines() if tuple(word.folded for word in line) in lines]
     for words in copied:
