@@ -2,7 +2,9 @@
 
 import asyncio
 import base64
+import json
 import logging
+from collections.abc import Callable
 
 import pytest
 from hypothesis import example, given
@@ -59,6 +61,38 @@ def test_a_key_of_other_letters_is_found_where_the_signs_of_its_bytes_are_escape
     written = "".join(f"\\u005cx{byte:02x}" for byte in "grüße-aus-köln-2026".encode())
 
     assert ModelSecrets(["grüße-aus-köln-2026"]).remove_keys(f"It is {written}.").endswith(f"{HIDDEN}.")
+
+
+CODES: dict[str, Callable[[bytes], str]] = {
+    "as it is": lambda raw: raw.decode(),
+    "percent-encoded": lambda raw: "".join(f"%{byte:02X}" for byte in raw),
+    "escaped": lambda raw: "".join(f"\\u{ord(letter):04x}" for letter in raw.decode()),
+    "base64": lambda raw: base64.b64encode(raw).decode(),
+    "hexadecimal": lambda raw: raw.hex(),
+    "bytes with colons": lambda raw: raw.hex(":"),
+    "bytes of a program": lambda raw: "".join(f"\\x{byte:02x}" for byte in raw),
+    "numbers": lambda raw: " ".join(f"0x{byte:02x}" for byte in raw),
+}
+GAPS = ("", " ", "\n", "\r\n\t", "\u200b", "\x1b", "\N{TAG LATIN CAPITAL LETTER A}")
+
+
+@pytest.mark.parametrize("code", CODES)
+@given(
+    key=st.text("abcXYZ019-_./+=:@!#$&*~äж漢", min_size=12, max_size=40).filter(lambda key: not key.isalpha()),
+    turned=st.sampled_from(["not", "before", "after"]),
+    gap=st.sampled_from(GAPS),
+    apart=st.integers(1, 9),
+    in_json=st.booleans(),
+)
+def test_a_key_is_found_in_every_form(code: str, key: str, turned: str, gap: str, apart: int, in_json: bool) -> None:
+    """Encoded, reversed before or after, parted, and as JSON writes all of that."""
+    written = CODES[code]((key[::-1] if turned == "before" else key).encode())
+    if turned == "after" and code not in ("percent-encoded", "escaped"):
+        written = written[::-1]
+    written = gap.join(written[at : at + apart] for at in range(0, len(written), apart))
+    written = json.dumps(written) if in_json else written
+
+    assert HIDDEN in ModelSecrets([key]).remove_keys(f"It is {written}.")
 
 
 def test_a_long_speech_is_cut_short() -> None:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Literal
 
-from evenhand.files.escapes import ESCAPED_CHARACTER, read_escaped_character
+from evenhand.files.escapes import CHARACTER_ESCAPED_ONCE, ESCAPED_CHARACTER, read_escaped_character
 from evenhand.files.lookalikes import UNSEEN_CHARACTERS
 from evenhand.models.address_secrets import is_long_secret, list_address_secrets
 from evenhand.models.requests import Reply
@@ -176,15 +176,17 @@ class _ApiKeyReading:
 
 _SKIP_UNSEEN = _ReadingStep(_UNSEEN, "")
 _UNESCAPE = _ReadingStep(ESCAPED_CHARACTER, read_escaped_character)
+_UNPERCENT = _ReadingStep(_PERCENT, _read_percent_encoded_api_key)
+_DECODE_ONCE = (_ReadingStep(CHARACTER_ESCAPED_ONCE, read_escaped_character), _SKIP_UNSEEN, _UNPERCENT, _SKIP_UNSEEN)
 # Until nothing changes any more, in all but made-up cases: what is encoded twice, or looks encoded in the key itself.
-_DECODE = (_UNESCAPE, _ReadingStep(_PERCENT, _read_percent_encoded_api_key)) * 3 + (_SKIP_UNSEEN,)
+_DECODE = (*_DECODE_ONCE, *(_UNESCAPE, _UNPERCENT) * 3, _SKIP_UNSEEN)
 _JOIN_BYTES = _ReadingStep(_BETWEEN_BYTES, "")
 _AS_IS = _ApiKeyReading("letters")
 _DECODED = _ApiKeyReading("decoded", _DECODE)
 _AS_BYTES = _ApiKeyReading("bytes", (_JOIN_BYTES,))
 _DECODED_BYTES = _ApiKeyReading("bytes", (*_DECODE, _JOIN_BYTES))
-# Read once more, `\\xc3` would be a letter: half of one of a key's.
-_UNESCAPED_BYTES = _ApiKeyReading("bytes", (_UNESCAPE, _SKIP_UNSEEN, _JOIN_BYTES))
+# Read once more, `\xc3` would be a letter: half of one of a key's.
+_DECODED_ONCE_BYTES = _ApiKeyReading("bytes", (*_DECODE_ONCE, _JOIN_BYTES))
 
 
 def _list_api_key_readings(plain: str) -> Iterator[_ApiKeyReading]:
@@ -193,7 +195,7 @@ def _list_api_key_readings(plain: str) -> Iterator[_ApiKeyReading]:
     if "%" in plain or "\\" in plain:
         yield _DECODED
         yield _DECODED_BYTES
-        yield _UNESCAPED_BYTES
+        yield _DECODED_ONCE_BYTES
 
 
 def _read_api_key_without_unseen(text: str) -> str:
