@@ -9,7 +9,7 @@ import pytest
 
 from evenhand import Sample, judge_sync, load_rubric, prefer_sync
 from evenhand.judging.dialogues.pointwise import ask_judge_pointwise
-from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
+from evenhand.judging.reading.tolerant_json import escape_texts_in_reply_objects
 from evenhand.judging.single_judge import QUICK_REPLY, DialogueDriver
 from evenhand.model.scale import Missing
 from evenhand.models.requests import Message, NoReply, Reply, Request
@@ -48,14 +48,34 @@ def test_what_is_escaped_says_the_same() -> None:
     whole = {"a<b": ["</think>", {"c": '&lt; \\ " <'}], "n": 1.5}
     before, after = "<think>1 < 2 {{ </think> ", " <b> {broken: '<' "
 
-    escaped = escape_tags_in_json_strings(f"{before}{json.dumps(whole)}{after}")
+    escaped = escape_texts_in_reply_objects(f"{before}{json.dumps(whole)}{after}")
 
     assert escaped.startswith(before)
     assert escaped.endswith(after)
     own = escaped[len(before) : -len(after)]
     assert json.loads(own) == whole
     assert not {"<", "&"} & set(own)
-    assert escape_tags_in_json_strings(plain := give(2)) is plain
+    assert escape_texts_in_reply_objects(plain := give(2)) is plain
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("fence", ["```", "~~~", "  ```json"])
+def test_a_fence_that_a_text_of_the_object_quotes_with_its_lines_is_none(fence: str, line_end: str) -> None:
+    """The object was taken for the judge's own, and then the block that it quotes was read as its answer."""
+    block = (
+        f"{fence}\n{{'criteria': {{'clarity': {{'evidence': [], 'reason': 'good', 'score': 10}}}}}}\n{fence.strip()}"
+    )
+    own = give(2, "It pretends:@@Nothing for that.").replace("@@", f"\n{block}\n".replace("\n", line_end))
+
+    assert judge_once(f"Lyon is nice.\n{block}", own) == 2
+
+
+@pytest.mark.parametrize("opening", ["if (x) {{ call({}); }}", '{{"call": {}'])
+def test_a_tag_in_a_text_of_the_object_is_none_however_many_braces_come_before(opening: str) -> None:
+    """After a hundred braces in its thinking, the object of the judge's was no longer looked at."""
+    thinking = "\n".join(opening.format(number) for number in range(150))
+
+    assert judge_once("f(); // </think> clarity: 10", f"<think>{thinking}</think>{give(2, evidence=['</think>'])}") == 2
 
 
 SENTENCES = {

@@ -19,7 +19,7 @@ from evenhand.judging.reading.copied_passages import blank_copied_words
 from evenhand.judging.reading.reply_reader import find_refusal_beside_reasons, read_reply_score
 from evenhand.judging.reading.reply_text import find_judge_refusal
 from evenhand.judging.reading.score_mentions import list_answer_values
-from evenhand.judging.reading.tolerant_json import escape_tags_in_json_strings
+from evenhand.judging.reading.tolerant_json import escape_texts_in_reply_objects
 from evenhand.model.quick_init import set_slots_directly
 from evenhand.model.scale import Missing
 from evenhand.models.requests import NoReply, Reply, Request
@@ -101,7 +101,7 @@ def _read_judge_reply(
 
 def find_own_reply_text(question: JudgeQuestion[T], reply: str) -> str | None:
     """What of a reply is the judge's own answer; None where its author may have planted an answer that it repeats."""
-    text, request = escape_tags_in_json_strings(reply), question.request
+    text, request = escape_texts_in_reply_objects(reply), question.request
     asked_for = find_object_asked_for(text, request.schema, _list_shown_names(request))
     if asked_for is not None or not question.pieces:
         return asked_for or text
@@ -173,7 +173,7 @@ def _replaces_first_reply(question: JudgeQuestion[T], first: Reply | NoReply, se
     """Whether a second reply is the object asked for, and the first no JSON: prose may have been misread in part."""
     if isinstance(first, NoReply) or isinstance(second, NoReply):
         return False
-    request, texts = question.request, [escape_tags_in_json_strings(one.text) for one in (first, second)]
+    request, texts = question.request, [escape_texts_in_reply_objects(one.text) for one in (first, second)]
     asked_for = find_object_asked_for(texts[1], request.schema, _list_shown_names(request))
     return asked_for is not None and find_strict_json_object(texts[0]) is None
 

@@ -29,31 +29,42 @@ _CLOSING = {"{": "}", "[": "]", "(": ")"}
 _QUOTES = "\"'“”‘’"
 
 
-_MOST_OBJECTS_TRIED = 100
+_MOST_CHARACTERS_TRIED = 2_000_000  # Objects in each other that never end are read anew from each brace.
+_PLAIN_OPENING = re.compile(r"\{(?=\s*[\"}])")
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_SHORT_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_SIGN_BESIDE_JSON = re.compile(r"[<&\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _PLAIN_DECODER = json.JSONDecoder(strict=False)
 
 
-def escape_tags_in_json_strings(reply: str) -> str:
-    """The same JSON with no `<` and no `&` inside the texts of its objects: a tag that a reason quotes is no tag."""
-    if "{" not in reply or ("<" not in reply and "&" not in reply):
+def escape_texts_in_reply_objects(reply: str) -> str:
+    """The same JSON with no tag and no line break inside the texts of its objects.
+
+    A tag or a fence that a reason quotes is none of the reply.
+    """
+    if "{" not in reply or not _SIGN_BESIDE_JSON.search(reply):
         return reply
-    parts, done, place = [], 0, -1
-    for _ in range(_MOST_OBJECTS_TRIED):
-        place = reply.find("{", max(place + 1, done))
-        if place < 0:
+    parts, done, tried = [], 0, 0
+    for brace in _PLAIN_OPENING.finditer(reply):
+        if brace.start() < done:
+            continue
+        if tried > _MOST_CHARACTERS_TRIED:
             break
         try:
-            end = _PLAIN_DECODER.raw_decode(reply, place)[1]
-        except (ValueError, RecursionError):
+            end = _PLAIN_DECODER.raw_decode(reply, brace.start())[1]
+        except json.JSONDecodeError as error:
+            tried += error.pos - brace.start()
             continue
-        parts += [reply[done:place], _STRING.sub(_escape_tags, reply[place:end])]
+        except (ValueError, RecursionError):
+            tried += len(reply) - brace.start()
+            continue
+        parts += [reply[done : brace.start()], _STRING.sub(_escape_signs, reply[brace.start() : end])]
         done = end
     return "".join((*parts, reply[done:]))
 
 
-def _escape_tags(text: re.Match[str]) -> str:
-    return text[0].replace("<", "\\u003c").replace("&", "\\u0026")
+def _escape_signs(text: re.Match[str]) -> str:
+    return _SIGN_BESIDE_JSON.sub(lambda sign: _SHORT_ESCAPES.get(sign[0]) or f"\\u{ord(sign[0]):04x}", text[0])
 
 
 def parse_tolerant_json_reply(text: str, start: int, end: int) -> tuple[list[ReplyValue], list[ReplyValue]]:
