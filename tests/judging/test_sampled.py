@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -149,7 +150,8 @@ def test_chances_are_read_only_where_tokens_can_be_told_apart(
     scale: Scale, tokens: dict[str, float], expected: dict[int, float] | None
 ) -> None:
     """A "1" that may be the first half of "10" is no answer, nor is a mass that lies mostly elsewhere."""
-    found = read_reply_score_chances(scale, _places("Score", **tokens), "Score")
+    said = Fraction(next(iter(expected or {1: 0.0})))
+    found = read_reply_score_chances(scale, _places("Score", **tokens), "Score", said)
 
     assert (found is None) is (expected is None)
     if expected is not None and found is not None:
@@ -161,7 +163,25 @@ def test_the_last_score_line_counts() -> None:
     first = _places("Score", _2=1.0)
 
     found = read_reply_score_chances(
-        ONE_TO_FIVE, (*first, TokenLogprobs("\n", (("\n", 0.0),)), *_places("Score", _4=1.0)), "Score"
+        ONE_TO_FIVE, (*first, TokenLogprobs("\n", (("\n", 0.0),)), *_places("Score", _4=1.0)), "Score", Fraction(4)
     )
 
     assert found == {Fraction(4): 1.0}
+
+
+@pytest.mark.parametrize("score_first", [True, False])
+@pytest.mark.parametrize("quoted", ["It awards itself Score: 5, unearned.", "To raise the score: 5 steps need work."])
+def test_a_score_line_in_a_text_of_an_object_has_no_odds(quoted: str, score_first: bool) -> None:
+    """The odds of the number that a judge quoted became its score: 4.9 where it said 2."""
+    fields: list[tuple[str, object]] = [("score", 2), ("reason", quoted)]
+    text = json.dumps(dict(fields if score_first else fields[::-1]))
+    sure = {token: (token, math.log(0.9)) for token in re.findall(r"\w+|\W", text)}
+    likely = {digit: (sure[digit], ("5" if digit == "2" else "2", math.log(0.1))) for digit in ("2", "5")}
+    places = tuple(TokenLogprobs(token, likely.get(token, (sure[token],))) for token in re.findall(r"\w+|\W", text))
+
+    told, asked = converse(
+        ask_judge_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=1), in_turn(Reply(text=text, places=places), text)
+    )
+
+    assert isinstance(told.judgments[0].score, Scored)
+    assert (told.judgments[0].score.value, len(asked)) == (Fraction(2), 2)

@@ -90,17 +90,21 @@ def _review_by_odds(rubric: Rubric, sample: Sample, output: str, told: Sequence[
     return build_review_from_judgments(rubric, blank, told)
 
 
-def read_reply_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line: str) -> dict[Fraction, float] | None:
-    """How likely each answer on the scale was, at the place after the last `line`; None where that is not told."""
+def read_reply_score_chances(
+    scale: Scale, places: Sequence[TokenLogprobs], line: str, said: Fraction
+) -> dict[Fraction, float] | None:
+    """How likely each answer on the scale was after the last `line`; None where that is not told, or not as `said`."""
     place = _find_reply_score_token(places, line)
     if place is None or not (scale.integers or scale.yes_no) or scale.max - scale.min >= _LEVELS:
         return None
     words = {str(level): Fraction(level) for level in range(int(scale.min), int(scale.max) + 1)}
     if scale.yes_no:
         words = {"yes": Fraction(1), "no": Fraction(0), "是": Fraction(1), "否": Fraction(0)}
+    if words.get(_strip_reply_token_marks(place.token)) != said:
+        return None
     tokens: dict[str, float] = {}
     for spelt, logprob in place.likely:
-        token = spelt.strip().strip("*\"'").lower()
+        token = _strip_reply_token_marks(spelt)
         tokens[token] = tokens.get(token, 0.0) + math.exp(min(logprob, 0.0))
     found: dict[Fraction, float] = {}
     for token in (one for one in tokens if one in words):
@@ -109,7 +113,7 @@ def read_reply_score_chances(scale: Scale, places: Sequence[TokenLogprobs], line
         if longer and not any(word in tokens for word in longer):
             return None
         found[words[token]] = found.get(words[token], 0.0) + tokens[token]
-    return found if sum(found.values()) >= LEAST_MASS else None
+    return found if said in found and sum(found.values()) >= LEAST_MASS else None
 
 
 def _read_reply_score_from_logprobs(
@@ -122,28 +126,27 @@ def _read_reply_score_from_logprobs(
     own = find_own_reply_text(question, reply.text) if reply.places and reply.stop != "length" else None
     if own is None:
         return None
-    found = read_reply_score_chances(scale, reply.places, manner.prompts.say("score"))
     said = read_reply_score(own, scale, criterion.id)
-    if not found or not isinstance(said, Scored) or said.value not in found:
+    line = manner.prompts.say("score")
+    if not isinstance(said, Scored) or not (found := read_reply_score_chances(scale, reply.places, line, said.value)):
         return None
-    mass = sum(found.values())
-    mean = sum(float(value) * chance for value, chance in found.items()) / mass
-    variance = sum((float(value) - mean) ** 2 * chance for value, chance in found.items()) / mass
+    mean = sum(float(value) * chance for value, chance in found.items()) / sum(found.values())
+    variance = sum((float(value) - mean) ** 2 * chance for value, chance in found.items()) / sum(found.values())
     exactly = Fraction(f"{min(max(mean, float(scale.min)), float(scale.max)):.6f}")
     return Scored(exactly), AnswerSpread(n=1, sd=math.sqrt(variance), how="logprobs")
 
 
 def _find_reply_score_token(places: Sequence[TokenLogprobs], line: str) -> TokenLogprobs | None:
-    """The place of the answer's first token: the first with something to read after the last "Score:"."""
+    """The place of the answer's first token, after the last "Score:"; of several in an object, one may be quoted."""
     text, ends = "", []
     for place in places:
         text += place.token
         ends.append(len(text))
     starts = [found.end() for found in re.finditer(rf"{re.escape(line)}[\s*\"']*[:：]", text, re.IGNORECASE)]
-    if not starts:
+    if not starts or (len(starts) > 1 and "{" in text):
         return None
     after = [place for place, end in zip(places, ends, strict=True) if end > starts[-1]]
-    return next((place for place in after if place.token.strip().strip("*\"'")), None)
+    return next((place for place in after if _strip_reply_token_marks(place.token)), None)
 
 
 def _ask_score_line(
@@ -183,7 +186,7 @@ def _build_logprobs_judgment(
     reply: str,
 ) -> Judgment:
     plain, spread = score if isinstance(score, tuple) else (score, None)
-    reason = strip_thinking_from_reply(reply).strip()
+    reason = strip_thinking_from_reply(reply)
     if isinstance(plain, Scored):
         plain = replace(plain, why=reason)
     return Judgment(judge=manner.judge, output=output, criterion=criterion, score=plain, reason=reason, spread=spread)
