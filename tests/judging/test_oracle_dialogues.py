@@ -125,6 +125,23 @@ def test_an_unmet_criterion_without_a_hint_is_asked_for_again() -> None:
     assert result.passed is None
 
 
+def test_a_refusal_in_a_hint_is_no_abstention() -> None:
+    """A judge that said no, and told the author which sentence to drop, was not asked again for its quotation."""
+    hint = "Drop the line I cannot assess this."
+    submission = "Lyon is nice. I cannot assess this."
+
+    def say(quoted: str) -> str:
+        answer = {"evidence": [quoted], "reason": "No source.", "revision_hint": hint, "answer": "no"}
+        return json.dumps({"criteria": {"criterion-1": answer}})
+
+    told, asked = converse(
+        ask_judge_gate_check("Write.", ["Has sources?"], ("s1", submission), MANNER),
+        in_turn(say("Lyon was nice."), say("Lyon is nice.")),
+    )
+
+    assert (told.passed, len(asked)) == (False, 2)
+
+
 def test_a_gate_that_is_not_known_has_not_passed() -> None:
     """A dead judge opens no gate, and a known failure stays one."""
     unknown, _ = _gate(NoReply(why="down"))

@@ -40,6 +40,8 @@ TEXT_KEYS = frozenset([
     "justifications", "rationale", "rationales", "why", "feedback", "comment", "comments", "analysis",
     "evidence", "quote", "quotes", "citations", "excerpts", "example", "examples", "thinking",
 ])  # fmt: skip
+# What a judge says to the author or of the whole may tell of a refusal, too.
+REMARK_KEYS = TEXT_KEYS | {"notes", "note", "hint", "revisionhint", "problem", "suggestion", "severity", "absent"}
 _NO_ANSWERS = re.compile(
     r"weight|previous|prior|template|schema|quoted|original|expected|权重"
     r"|(?:max|min)(?:imum)?(?:s|possible|scores?|points?|ratings?|grades?|values?)?\Z"  # And no "mine".

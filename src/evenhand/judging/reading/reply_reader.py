@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from evenhand.judging.reading.json_answers import (
     GIVEN_TWICE,
-    TEXT_KEYS,
+    REMARK_KEYS,
     add_band_named_in_reply,
     read_json_reply_answers,
 )
@@ -107,7 +107,7 @@ def _list_other_texts(data: object) -> Iterator[str]:
         yield data
     elif isinstance(data, dict):
         for key, value in data.items():
-            if normalize_reply_answer_name(str(key)) not in TEXT_KEYS:
+            if normalize_reply_answer_name(str(key)) not in REMARK_KEYS:
                 yield from _list_other_texts(value)
     elif isinstance(data, list):
         for one in data:
