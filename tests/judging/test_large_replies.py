@@ -1,6 +1,7 @@
 """A reply of any size is read without keeping others waiting, and one beyond all measure is not read."""
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable
 
@@ -13,6 +14,7 @@ from evenhand.judging.reading.reply_reader import read_reply_score
 from evenhand.model.scale import Missing
 from evenhand.models.requests import Request
 from evenhand.workflows.judge import judge
+from tests.judging.planted import judge_once
 from tests.judging.reading.asked import ONE_TO_TEN
 
 SAMPLE = {"input": "Is water wet?", "outputs": {"only": "Water is wet."}}
@@ -35,6 +37,27 @@ def test_while_a_large_output_is_looked_at_others_have_their_turn(text: str) -> 
     tries = (asyncio.run(_measure_wait("Weak.\ncorrectness: 3", output)) for _ in range(8))
 
     assert any(longest < whole / 3 for longest, whole in tries)
+
+
+def test_who_has_long_texts_to_read_waits_for_others_like_it_only() -> None:
+    """One thread read for all: an ordinary judge waited half a minute beside a hostile output of a megabyte."""
+
+    async def read_both() -> bool:
+        other = threading.Event()
+        long = asyncio.create_task(single_judge.run_text_work(1_000_000, other.wait, 60))
+        await single_judge.run_text_work(3_000, other.set)
+        return await long
+
+    assert asyncio.run(read_both())
+
+
+def test_a_text_that_is_too_long_to_search_may_hold_an_answer() -> None:
+    """It took a minute of work for a judge that writes prose; an answer alone counts however long it is."""
+    text = "It is so. " * 20_001
+
+    assert judge_once(text, "It is weak.\nclarity: 3") is None
+    assert judge_once(text[:-20], "It is weak.\nclarity: 3") == 3
+    assert judge_once(text, "clarity: 3") == 3
 
 
 async def _measure_wait(reply: str, output: str = "Water is wet.") -> tuple[float, float]:

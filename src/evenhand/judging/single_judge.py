@@ -134,14 +134,17 @@ async def await_judges_in_order(waiting: Sequence[Coroutine[Any, Any, T]]) -> li
 QUICK_REPLY = 2_000  # Characters that are read at once; more are read in a thread, so that nobody waits for it.
 LONGEST_REPLY = 200_000  # Characters that are read at all: some 50,000 tokens, thinking included.
 CRITERION_WORK = 20  # Characters of text that take about as long as a criterion.
-_READER = ThreadPoolExecutor(1, thread_name_prefix="evenhand-reader")
+_LONG_TEXT = 30_000  # Characters; longer ones are read in a thread of their own, so that only they wait for each other.
+_READER, _LONG_READER = (ThreadPoolExecutor(1, thread_name_prefix=f"evenhand-reader-{name}") for name in ("a", "b"))
 
 
 async def run_text_work(length: int, work: Callable[..., T], *given: Any) -> T:
-    """What a function makes of texts of that length in all; of long ones in the thread that reads long replies."""
+    """What a function makes of texts of that length in all; of long ones in a thread that reads long replies."""
     if length <= QUICK_REPLY:
         return work(*given)
-    return await asyncio.get_running_loop().run_in_executor(_READER, work, *given)
+    # One after another: several at once would only take the time from the loop.
+    reader = _READER if length <= _LONG_TEXT else _LONG_READER
+    return await asyncio.get_running_loop().run_in_executor(reader, work, *given)
 
 
 def measure_rubric_work(rubric: Rubric, times: int = 1) -> int:
@@ -173,18 +176,12 @@ class DialogueDriver:
             else:
                 replies = await await_judges_in_order(list(map(self._ask, requests)))
             shown = sum([len(one.messages[-1].text) for one in requests])  # Prose is held against what was shown.
-            if shown > QUICK_REPLY or sum([len(one.text) for one in replies if isinstance(one, Reply)]) > QUICK_REPLY:
-                # One after another: several at once would only take the time from the loop.
-                told = await asyncio.get_running_loop().run_in_executor(_READER, _advance_dialogue, dialogue, replies)
-                if isinstance(told, _FinishedDialogue):
-                    return told.result
-                requests = told
-                continue
-            try:
-                requests = dialogue.send(replies)
-            except StopIteration as done:
-                result: R = done.value
-                return result
+            said = sum([len(one.text) for one in replies if isinstance(one, Reply)])
+            told: tuple[Request, ...] | _FinishedDialogue[R]
+            told = await run_text_work(max(shown, said), _advance_dialogue, dialogue, replies)
+            if isinstance(told, _FinishedDialogue):
+                return told.result
+            requests = told
 
     async def _ask(self, request: Request) -> Reply | NoReply:
         reply: Reply | NoReply

@@ -33,7 +33,8 @@ from evenhand.judging.reading.score_labels import read_reply_score_label
 Reading = TypeVar("Reading")
 
 CANNOT_ASSESS = "cannot assess"
-READ_AT_ONCE = 50_000  # Characters of a judged text; a window begins before the last one ends.
+LONGEST_TEXT_SEARCHED = 200_000  # Characters of a judged text; a longer one counts as one that holds an answer.
+READ_AT_ONCE = 50_000  # Characters of it; a window begins before the last one ends.
 WINDOW_STEP = 40_000
 MOST_LINES_READ = 300
 LONGEST_LINE_READ = 300
@@ -193,6 +194,8 @@ def may_repeat_planted_answers(
     So where a judged text reads as an answer, or a passage of it does that the reply repeats; and where a quotation of
     a judged text may have closed a string in the object of the judge's.
     """
+    if any(len(text) > LONGEST_TEXT_SEARCHED for text in texts):
+        return True
     is_broken = "{" in reply and not _holds_object_asked_for(reply, schema)
     if is_broken and any(map(_may_end_json_text, texts)):
         return True
