@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
 from sqlalchemy.sql.functions import count
@@ -38,6 +39,7 @@ _NEW_ROWS = select(INBOX).where(INBOX.c.contest == bindparam("meant"), INBOX.c.n
 _NEW_EVENTS = select(EVENTS).where(EVENTS.c.contest == bindparam("meant"), EVENTS.c.number >= bindparam("since"))
 _WAKE = update(CONTESTS).where(CONTESTS.c.id == bindparam("meant")).values(wakes=bindparam("due"))
 _RECEIVE = insert(INBOX)
+_MOVE_MESSAGE = update(OUTBOX).where(OUTBOX.c.id == bindparam("taken")).values(id=bindparam("free"))
 _ROWS_SINCE, _EVENTS_SINCE = _NEW_ROWS.order_by(INBOX.c.number), _NEW_EVENTS.order_by(EVENTS.c.number)
 
 
@@ -227,6 +229,18 @@ def _list_new_event_rows(connection: Connection, contest: Row, since: ContestPos
         return ()
     found = connection.execute(_EVENTS_SINCE, {"meant": contest["id"], "since": since.events})
     return tuple(map(dict, found.mappings()))
+
+
+def put_messages_into_outbox(connection: Connection, contest: str, messages: Sequence[Mapping[str, object]]) -> None:
+    """Write the messages of a contest, in the transaction of the event that they tell of.
+
+    No row that is there keeps an event from being written: what has the id of one of them, for it was changed by
+    something else, gives way under another.
+    """
+    if messages:
+        rows = fit_store_rows(OUTBOX, [{**one, "contest": contest} for one in messages])
+        connection.execute(_MOVE_MESSAGE, [{"taken": row["id"], "free": f"{row['id']}-{uuid4().hex}"} for row in rows])
+        connection.execute(insert(OUTBOX), [repair_row_texts(one) for one in rows])
 
 
 @dataclass(frozen=True, slots=True)

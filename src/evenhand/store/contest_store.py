@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.store.contest_queues import put_messages_into_outbox
 from evenhand.store.contest_seals import (
     hash_stored_contest_event,
     is_contest_sealed,
@@ -33,7 +34,7 @@ from evenhand.store.queries import (
 from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column, refuse_mistyped_row, show_stored_value
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, release_stored_row
-from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
+from evenhand.store.tables import CONTESTS, EVENTS, INBOX, RECEIPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,9 +308,7 @@ class ContestStore:
         fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
         connection.execute(insert(EVENTS), [fitted])
         self._seal_contest(connection, contest)
-        if messages:
-            rows = fit_store_rows(OUTBOX, [{**one, "contest": contest} for one in messages])
-            connection.execute(insert(OUTBOX), [repair_row_texts(one) for one in rows])
+        put_messages_into_outbox(connection, contest, messages)
 
     def _find_contest_row(self, connection: Connection, id: str) -> Row:
         if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:
