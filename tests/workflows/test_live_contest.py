@@ -174,19 +174,43 @@ def test_one_player_at_a_time(store: Store) -> None:
 
 def test_files_do_not_play_what_takes_submissions_over_http(store: Store) -> None:
     """They would close it without what was sent in, and release its payment with nobody told."""
-
-    async def run_from_files(terms: Task) -> None:
-        async with Connections({}, limits=QUICK) as connections:
-            await run_contest(Contest(task=terms, submissions=(), until=NOON), connections=connections, store=store)
-
     with server() as judge:
         contest = create(store, terms(judge), ContestHooks(payment="https://pay.example/hook"))
         submit_to_contest(store, contest, author="ann", text="This is worth 75.")
         with pytest.raises(ContestError, match="is played by a service"):
-            asyncio.run(run_from_files(terms(judge)))
+            run_from_files(store, terms(judge))
         [played] = play(store, contest)
+        with store._connect(writes=True) as connection:
+            connection.execute(update(CONTESTS).values(hooks=None))
+        with pytest.raises(StoreError, match="was changed"):
+            run_from_files(store, terms(judge))
 
     assert [one["status"] for one in played.record["submissions"]] == ["gate_passed"]
+
+
+def test_a_service_does_not_play_what_is_played_from_files(store: Store, clock: Clock) -> None:
+    """It would pay without the files and challenges that came since: no time in the store makes it look there."""
+    with server() as judge:
+        run_from_files(store, terms(judge))
+        with store._connect(writes=True) as connection:
+            connection.execute(update(CONTESTS).values(wakes=NOON.isoformat()))
+        before = store.contests.list_contests()
+        clock.pass_hours(11)
+
+        due = list_due_contests(store)
+        with pytest.raises(ContestError, match="is played from files"):
+            play(store, before[0]["id"])
+
+    assert due == [] and find_overdue_contest(store, before[0]["id"]) is None
+    assert store.contests.list_contests() == before
+
+
+def run_from_files(store: Store, terms: Task) -> None:
+    async def run() -> None:
+        async with Connections({}, limits=QUICK) as connections:
+            await run_contest(Contest(task=terms, submissions=(), until=NOON), connections=connections, store=store)
+
+    asyncio.run(run())
 
 
 def test_what_comes_while_it_is_played_is_due_afterwards(store: Store, clock: Clock) -> None:

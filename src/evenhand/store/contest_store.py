@@ -228,8 +228,9 @@ class ContestStore:
                 connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(wakes=value))
 
     def list_waking(self, now: str) -> list[str]:
-        """The contests in which something is due and that nobody plays, the longest waiting first."""
-        query = select(CONTESTS).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
+        """The contests of a service in which something is due and that nobody plays, the longest waiting first."""
+        of_service = CONTESTS.c.hooks.is_not(None)
+        query = select(CONTESTS).where(CONTESTS.c.wakes <= now, of_service).order_by(CONTESTS.c.wakes)
         with self._read() as connection:
             rows = [row for row in stream_rows(connection, query) if find_mistyped_column(CONTESTS, row) is None]
             return [row["id"] for row in rows if not self._is_row_held(connection, None, row)]
