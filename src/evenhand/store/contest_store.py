@@ -368,7 +368,8 @@ class ContestStore:
         last = connection.execute(select(CONTESTS.c.touched).where(of_contest).with_for_update()).scalar()
         if last is None:
             raise StoreError(Fault(f"no contest {id!r}", where=self._shown))
-        if longest_gap and (fault := explain_clock_jump(id, last, datetime.fromisoformat(touched), longest_gap)):
+        sign = f"the last sign of contest {id}"
+        if longest_gap and (fault := explain_clock_jump(sign, last, datetime.fromisoformat(touched), longest_gap)):
             raise StoreError(replace(fault, where=self._shown))
         connection.execute(update(CONTESTS).where(of_contest).values(touched=touched))
 
@@ -376,8 +377,8 @@ class ContestStore:
         return (now or read_store_moment(connection, self._clock)).isoformat(timespec="milliseconds")
 
 
-def explain_clock_jump(contest: str, last: str, now: datetime, longest: timedelta) -> Fault | None:
-    """What is wrong with a clock that is too far from the last sign of a contest; None where nothing is.
+def explain_clock_jump(name: str, last: str, now: datetime, longest: timedelta) -> Fault | None:
+    """What is wrong with a clock that is too far from a sign of a contest, which has a name; None where nothing is.
 
     One that runs ahead would close it for good, and one that runs behind would hold it open.
     """
@@ -386,7 +387,7 @@ def explain_clock_jump(contest: str, last: str, now: datetime, longest: timedelt
         return None
     side, far = ("after", now - sign) if now > sign else ("before", sign - now)
     days = round(far / timedelta(days=1))
-    what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} the last sign of contest {contest}"
+    what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} {name}"
     limit = f"{longest.total_seconds() / 86_400:g} days are allowed"
     return Fault(
         what, f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"
