@@ -2,7 +2,10 @@
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -148,6 +151,38 @@ def test_what_was_received_before_a_contest_could_begin_lets_it_begin(folder: Pa
     assert (away.returncode, done.returncode) == (2, 1), done.stderr
     record = json.loads(done.stdout)
     assert (record["state"], [one["file"] for one in record["set_aside"]]) == ("open", ["kestrel.md"])
+
+
+@pytest.mark.parametrize("days", [400, -400])
+@pytest.mark.parametrize("begun", [True, False])
+def test_a_clock_that_jumped_writes_no_receipt(folder: Path, begun: bool, days: int) -> None:
+    """Else a late file is in time, or all that come later count a year ahead; a first run has only receipts to go by."""
+    assert contest(folder, *RUN, "--until", "2026-11-06T00:00:00+01:00").returncode == 1
+    moved = (datetime.now(UTC) + timedelta(days=days)).isoformat()  # As if the clock had jumped the other way.
+    sign = f"UPDATE contests SET touched = '{moved}'" if begun else f"UPDATE contest_receipts SET at = '{moved}'"
+    change_store(folder, sign, *([] if begun else ["DELETE FROM contests"]))
+    before = receipts(folder)
+    attack(folder, "late.md", BEST)
+
+    done = contest(folder, *RUN, "--until", "now")
+
+    is_seen = begun or days > 0  # Whoever runs again a year after the first files may be right.
+    assert (done.returncode == 2, receipts(folder) == before) == (is_seen, is_seen), done.stderr
+    last = f"the last {'sign of contest' if begun else 'receipt for'} "
+    assert f"400 days {'before' if days > 0 else 'after'} {last}" in done.stderr or not is_seen
+
+
+def receipts(folder: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(folder / ".evenhand" / "store.sqlite")) as database:
+        return database.execute("SELECT file, at FROM contest_receipts ORDER BY file").fetchall()
+
+
+def change_store(folder: Path, *statements: str) -> None:
+    """By hand, without what a store looks at."""
+    with closing(sqlite3.connect(folder / ".evenhand" / "store.sqlite")) as database:
+        for statement in statements:
+            assert database.execute(statement).rowcount
+        database.commit()
 
 
 @pytest.mark.parametrize("stored", [True, False])

@@ -41,3 +41,16 @@ def test_a_judge_that_was_gone_for_long_is_asked_again(served: Served, monkeypat
         wait_until(lambda: [one["status"] for one in see(served, contest, {})["submissions"]] == ["gate_passed"])
 
     assert breaker.state == "closed"
+
+
+def test_a_run_whose_request_was_changed_fails_alone(served: Served) -> None:
+    """It would be tried again and again, before all that were asked for later."""
+    ids = [f"20261116-07150{number}-c0ffee" for number in range(4)]
+    rows = [{"id": id, "name": "x", "made": "2026-11-16T07:15:00+00:00"} for id in ids]
+    for row, content in zip(rows, ("x", "[]", "{}", "9" * 5000), strict=True):
+        served.store.requests.add_run({**row, "content": content})
+
+    wait_until(lambda: served.store.requests.list_due_runs() == [])
+
+    found = [served.store.requests.find_run(id) for id in ids]
+    assert [one and one["state"] for one in found] == ["failed"] * 4

@@ -8,12 +8,13 @@ from tempfile import TemporaryDirectory
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sqlalchemy import event
+from sqlalchemy import event, insert
 
 from evenhand.errors import StoreError
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import NO_CONTESTS
 from evenhand.store.store import Store
+from evenhand.store.tables import OUTBOX
 from tests.cli.command import evenhand
 from tests.store.databases import execute_statement
 from tests.store.rows import CONTEST, RUN, contest_row, event_row, run_row
@@ -264,3 +265,17 @@ def test_a_log_whose_numbers_do_not_count_from_zero_is_damaged(database: str) ->
         execute_statement(database, "UPDATE contest_events SET number = -1 WHERE number = 1")
 
         assert (before, store.contests.list_damaged()) == (set(), {CONTEST})
+
+
+def test_a_message_with_more_tries_than_a_database_counts_can_be_put_aside(store: Store) -> None:
+    """Else it is sent again and again: PostgreSQL refuses the sum."""
+    store.contests.begin_contest(contest_row())
+    times = {"made": "", "due": "", "delivered": None, "failure": None, "attempts": 2**31 - 1}
+    row = {"id": "m1", "contest": CONTEST, "kind": "state", "target": "", "state": "pending", **times, "body": "{}"}
+    with store._connect(writes=True) as connection:
+        connection.execute(insert(OUTBOX), [row])
+
+    store.outbox.bury_message("m1", "off")
+
+    [kept] = store.outbox.list_messages()
+    assert (kept["state"], kept["failure"], kept["attempts"]) == ("dead", "off", 2**31 - 1)

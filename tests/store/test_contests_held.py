@@ -129,6 +129,17 @@ def test_a_player_of_a_dead_process_holds_nothing_and_a_silent_one_not_for_long(
     assert held == {dead: [False, False, False], alive: [True, True, False]}
 
 
+@pytest.mark.parametrize("number", ["9" * 20, "9" * 5000, "0", "-1", "١٢", ""])
+def test_a_holder_that_no_process_can_be_holds_by_its_signs(store: Store, number: str) -> None:
+    """A value in one row stops no list of all; and a contest is not taken from who may live."""
+    host, _, began = name_lock_process().rsplit(":", 2)
+    row = contest_row(holder=f"{host}:{number}:{began}", touched=AT_NOON)
+
+    held = [store.contests.is_contest_held(row, now=NOON + timedelta(seconds=late)) for late in (1, 120)]
+
+    assert held == [True, False]
+
+
 def test_what_was_appended_when_the_process_was_killed_is_there(database: str) -> None:
     """kill -9 in the middle of writing, twice: every event it told of is kept, and the next process goes on from it."""
     with Store.open(database, {}) as store:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -173,19 +174,43 @@ def test_one_player_at_a_time(store: Store) -> None:
 
 def test_files_do_not_play_what_takes_submissions_over_http(store: Store) -> None:
     """They would close it without what was sent in, and release its payment with nobody told."""
-
-    async def run_from_files(terms: Task) -> None:
-        async with Connections({}, limits=QUICK) as connections:
-            await run_contest(Contest(task=terms, submissions=(), until=NOON), connections=connections, store=store)
-
     with server() as judge:
         contest = create(store, terms(judge), ContestHooks(payment="https://pay.example/hook"))
         submit_to_contest(store, contest, author="ann", text="This is worth 75.")
         with pytest.raises(ContestError, match="is played by a service"):
-            asyncio.run(run_from_files(terms(judge)))
+            run_from_files(store, terms(judge))
         [played] = play(store, contest)
+        with store._connect(writes=True) as connection:
+            connection.execute(update(CONTESTS).values(hooks=None))
+        with pytest.raises(StoreError, match="was changed"):
+            run_from_files(store, terms(judge))
 
     assert [one["status"] for one in played.record["submissions"]] == ["gate_passed"]
+
+
+def test_a_service_does_not_play_what_is_played_from_files(store: Store, clock: Clock) -> None:
+    """It would pay without the files and challenges that came since: no time in the store makes it look there."""
+    with server() as judge:
+        run_from_files(store, terms(judge))
+        with store._connect(writes=True) as connection:
+            connection.execute(update(CONTESTS).values(wakes=NOON.isoformat()))
+        before = store.contests.list_contests()
+        clock.pass_hours(11)
+
+        due = list_due_contests(store)
+        with pytest.raises(ContestError, match="is played from files"):
+            play(store, before[0]["id"])
+
+    assert due == [] and find_overdue_contest(store, before[0]["id"]) is None
+    assert store.contests.list_contests() == before
+
+
+def run_from_files(store: Store, terms: Task) -> None:
+    async def run() -> None:
+        async with Connections({}, limits=QUICK) as connections:
+            await run_contest(Contest(task=terms, submissions=(), until=NOON), connections=connections, store=store)
+
+    asyncio.run(run())
 
 
 def test_what_comes_while_it_is_played_is_due_afterwards(store: Store, clock: Clock) -> None:
@@ -356,20 +381,78 @@ def test_a_payment_is_told_as_the_log_has_it_or_not_at_all(what: str, store: Sto
     changed = CHANGES[what](row)
     with store._connect(writes=True) as connection:
         connection.execute(update(OUTBOX).values(**{**row, **changed}))
-    sent: list[dict[str, Any]] = []
 
-    async def send(_: object, row: dict[str, Any], *__: object) -> str:
-        sent.append(row)
-        return ""
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evenhand.workflows.webhooks._send_webhook_message", send)
-        asyncio.run(deliver_due_messages(store, WebhookTargets(), refuse_changed_payment_message))
+    sent = deliver(store)
 
     [after] = store.outbox.list_messages(contest=contest)
     assert (len(sent), after["state"]) == ((0, "dead") if changed else (1, "delivered"))
     why = "body is not what it was" if what == "no JSON" else "tells of a payment that the log does not have"
     assert why in (after["failure"] or "") or not changed
+
+
+@pytest.mark.parametrize("state", ["pending", "delivered", "dead"])
+def test_no_message_keeps_a_payment_from_being_released_and_told(state: str, store: Store, clock: Clock) -> None:
+    """Something else may have its id in the store: that is put aside, and never sent under it."""
+    hooks = ContestHooks(payment="https://pay.example/hook", operator="https://op.example/hook")
+    with server() as judge:
+        contest = create(store, terms(judge), hooks)
+        with store._connect(writes=True) as connection:
+            connection.execute(update(OUTBOX).values(id=f"pay-{contest}", state=state))
+        early = deliver(store)
+        submit_to_contest(store, contest, author="ann", text="worth 75")
+        for hours in (0, 11, 100):
+            clock.pass_hours(hours)
+            [played] = play(store, contest)
+        late = deliver(store)
+
+    rows = {one["id"]: one for one in store.outbox.list_messages(contest=contest)}
+    [moved] = [one for id, one in rows.items() if id.startswith(f"pay-{contest}-")]
+    assert played.record["payment"]["state"] == "released"
+    assert f"pay-{contest}" not in early and f"pay-{contest}" in late and moved["id"] not in late
+    assert json.loads(rows[f"pay-{contest}"]["body"])["author"] == "ann"
+    assert moved["state"] == ("dead" if state == "pending" else state)
+
+
+def deliver(store: Store) -> list[str]:
+    """Send what is due; the ids of what was sent."""
+    sent: list[str] = []
+
+    async def send(_: object, row: Json, *__: object) -> str:
+        sent.append(row["id"])
+        return ""
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("evenhand.workflows.webhooks._send_webhook_message", send)
+        asyncio.run(deliver_due_messages(store, WebhookTargets(), refuse_changed_payment_message))
+    return sent
+
+
+def test_no_address_of_an_author_stops_a_contest(store: Store) -> None:
+    """Two with digests that begin alike are found in minutes: their messages have ids of their own all the same."""
+    alike = ["http://127.0.0.1:18735/14260231", "http://127.0.0.1:18735/25725801"]
+    with server() as judge:
+        contest = create(store, terms(judge, "fastest_first", deadline=None, challenge_period=timedelta(0)))
+        for number, notify in enumerate(alike):
+            submit_to_contest(store, contest, author=f"eve{number}", text="worth 40", notify=notify)
+        submit_to_contest(store, contest, author="ann", text="worth 75")
+        [played] = play(store, contest)
+
+    assert len({sha256(one.encode()).hexdigest()[:12] for one in alike}) == 1
+    assert played.record["winner"] == "ann"
+    assert {one["target"] for one in store.outbox.list_messages(contest=contest)} == set(alike)
+
+
+def test_no_message_in_the_store_stops_a_contest(store: Store) -> None:
+    """One whose address was changed is not counted any more, and the next would have its id."""
+    with server() as judge:
+        contest = create(store, terms(judge))
+        for number in range(3):
+            submit_to_contest(store, contest, author="ann", text=f"{number}: worth 75", notify="https://a.example/")
+            play(store, contest)
+            with store._connect(writes=True) as connection:
+                connection.execute(update(OUTBOX).values(target="https://b.example/"))
+
+    assert [one.kind for one in open_contest_log_for_user(store, contest)].count("scored") == 3
 
 
 def test_messages_are_numbered_for_each_address(store: Store, clock: Clock) -> None:

@@ -221,6 +221,10 @@ DAMAGE = {
     "an id with a line break": "id = 'm1' || char(13) || char(10) || 'x: y'",
     "an id that is no text": "id = x'ff'",
     "tries that are no number": "attempts = 'x'",
+    "tries that nobody counts to": "attempts = 2147483647",
+    "fewer tries than none": "attempts = -1",
+    "a time to send it that is none": "due = 'zzz'",
+    "a time to send it that is no text": "due = x'ff'",
     "an address that is no text": "target = x'ff'",
     "a time that is none": "made = 'zzz'",
     "another kind": "kind = 'payment'",
@@ -285,6 +289,18 @@ def test_it_is_tried_later_and_later(store: Store, clock: Clock) -> None:
     assert len(heard) == 4
     assert pauses == sorted(pauses)
     assert pauses[-1] > 4 * pauses[0]
+
+
+def test_a_message_does_not_wait_for_a_clock_that_was_wrong(store: Store, clock: Clock) -> None:
+    """Put off by a clock a year ahead, it is sent once that is right; nothing is put off for longer than hours."""
+    with receive(lambda number: 500 if number == 1 else 204) as (url, heard):
+        put(store, url, "m1")
+        clock.moved += timedelta(days=365)
+        deliver(store)
+        clock.moved -= timedelta(days=365)
+        deliver(store)
+
+    assert (len(heard), states(store)) == (2, {"m1": "delivered"})
 
 
 def test_a_redirect_is_not_followed(store: Store) -> None:

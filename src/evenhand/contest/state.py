@@ -22,6 +22,7 @@ SubmissionStatus = Literal[
     "submitted", "policy_violation", "gate_failed", "gate_passed", "scored", "below_threshold", "superseded",
     "unjudged", "won",
 ]  # fmt: skip
+PAYMENT_ID_START = "pay-"  # What follows is the id of the contest.
 SUBMISSION_STATUSES: tuple[SubmissionStatus, ...] = get_args(SubmissionStatus)
 
 
@@ -99,7 +100,8 @@ class ContestState:
     @property
     def payment(self) -> str | None:
         """The id of the payment: a contest has one at most."""
-        return f"pay-{self.contest}" if self.paid and self.contest and not self.rehearsal else None
+        known = self.paid and self.contest and not self.rehearsal
+        return f"{PAYMENT_ID_START}{self.contest}" if known else None
 
     @property
     def revealed(self) -> bool:

@@ -9,8 +9,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
-from sqlalchemy import Connection, Select, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, case, func, insert, select, update
 from sqlalchemy.sql.functions import count
 
 from evenhand.errors import Fault, StoreError
@@ -26,6 +27,9 @@ from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_
 from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX
 
 _LEAST_STEP = timedelta(microseconds=1)
+_LONGEST_WAIT = timedelta(days=1)  # No message is ever put off for so long.
+# No sum that a column cannot hold: what cannot be counted must still be put aside.
+_ONE_MORE_TRY = case((OUTBOX.c.attempts < 2**31 - 1, OUTBOX.c.attempts + 1), else_=OUTBOX.c.attempts)
 # Built once: that takes longer than SQLite takes to answer them.
 _CONTEST = select(CONTESTS).where(CONTESTS.c.id == bindparam("meant"))
 _LOCKED_CONTEST = _CONTEST.with_for_update()
@@ -38,6 +42,7 @@ _NEW_ROWS = select(INBOX).where(INBOX.c.contest == bindparam("meant"), INBOX.c.n
 _NEW_EVENTS = select(EVENTS).where(EVENTS.c.contest == bindparam("meant"), EVENTS.c.number >= bindparam("since"))
 _WAKE = update(CONTESTS).where(CONTESTS.c.id == bindparam("meant")).values(wakes=bindparam("due"))
 _RECEIVE = insert(INBOX)
+_MOVE_MESSAGE = update(OUTBOX).where(OUTBOX.c.id == bindparam("taken")).values(id=bindparam("free"))
 _ROWS_SINCE, _EVENTS_SINCE = _NEW_ROWS.order_by(INBOX.c.number), _NEW_EVENTS.order_by(EVENTS.c.number)
 
 
@@ -229,6 +234,18 @@ def _list_new_event_rows(connection: Connection, contest: Row, since: ContestPos
     return tuple(map(dict, found.mappings()))
 
 
+def put_messages_into_outbox(connection: Connection, contest: str, messages: Sequence[Mapping[str, object]]) -> None:
+    """Write the messages of a contest, in the transaction of the event that they tell of.
+
+    No row that is there keeps an event from being written: what has the id of one of them, for it was changed by
+    something else, gives way under another.
+    """
+    if messages:
+        rows = fit_store_rows(OUTBOX, [{**one, "contest": contest} for one in messages])
+        connection.execute(_MOVE_MESSAGE, [{"taken": row["id"], "free": f"{row['id']}-{uuid4().hex}"} for row in rows])
+        connection.execute(insert(OUTBOX), [repair_row_texts(one) for one in rows])
+
+
 @dataclass(frozen=True, slots=True)
 class StoredOutbox:
     """The messages of a store, reached by `store.outbox`."""
@@ -238,9 +255,13 @@ class StoredOutbox:
     _shown: str
 
     def claim_due_messages(self, now: datetime, *, most: int, lease: timedelta) -> list[Row]:
-        """Messages to be sent now; nobody else is given them before the lease is over."""
-        waiting = (OUTBOX.c.state == "pending") & (OUTBOX.c.due <= now.isoformat())
-        query = select(OUTBOX).where(waiting).order_by(OUTBOX.c.due, OUTBOX.c.id).limit(most)
+        """Messages to be sent now; nobody else is given them before the lease is over.
+
+        What is due later than anything was ever put off to (a clock had jumped, or it is no time at all) is due now.
+        """
+        due, last = OUTBOX.c.due, (now + _LONGEST_WAIT).isoformat()
+        query = select(OUTBOX).where(OUTBOX.c.state == "pending", (due <= now.isoformat()) | (due > last))
+        query = query.order_by(OUTBOX.c.due, OUTBOX.c.id).limit(most)
         with self._write() as connection:
             rows = list(stream_rows(connection, query.with_for_update(skip_locked=True)))
             ids = [row["id"] for row in rows]
@@ -250,18 +271,17 @@ class StoredOutbox:
 
     def mark_delivered(self, id: str, at: datetime) -> None:
         """Whoever was to be told has said that it heard."""
-        tried = OUTBOX.c.attempts + 1
-        self._change_message(id, state="delivered", delivered=at.isoformat(), failure=None, attempts=tried)
+        self._change_message(id, state="delivered", delivered=at.isoformat(), failure=None, attempts=_ONE_MORE_TRY)
 
     def postpone_message(self, id: str, due: datetime, failure: str) -> None:
         """It could not be delivered: to be tried again, unless somebody else has delivered it since."""
         told = {"due": due.isoformat(), "failure": storable_row_text(failure)}
-        self._change_message(id, only_pending=True, attempts=OUTBOX.c.attempts + 1, **told)
+        self._change_message(id, only_pending=True, attempts=_ONE_MORE_TRY, **told)
 
     def bury_message(self, id: str, failure: str) -> None:
         """It is not tried any more; it is listed, and can be sent again by hand."""
         self._change_message(
-            id, only_pending=True, state="dead", attempts=OUTBOX.c.attempts + 1, failure=storable_row_text(failure)
+            id, only_pending=True, state="dead", attempts=_ONE_MORE_TRY, failure=storable_row_text(failure)
         )
 
     def replay_messages(self, ids: Sequence[str], now: datetime) -> None:

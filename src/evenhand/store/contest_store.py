@@ -14,6 +14,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import IntegrityError
 
 from evenhand.errors import Fault, StoreError
+from evenhand.store.contest_queues import put_messages_into_outbox
 from evenhand.store.contest_seals import (
     hash_stored_contest_event,
     is_contest_sealed,
@@ -33,7 +34,7 @@ from evenhand.store.queries import (
 from evenhand.store.row_types import CHANGED_STORE_HINT, find_mistyped_column, refuse_mistyped_row, show_stored_value
 from evenhand.store.rows import Row, fit_store_rows, repair_row_texts, storable_row_text
 from evenhand.store.run_holds import hold_stored_row, is_lock_holder_alive, release_stored_row
-from evenhand.store.tables import CONTESTS, EVENTS, INBOX, OUTBOX, RECEIPTS
+from evenhand.store.tables import CONTESTS, EVENTS, INBOX, RECEIPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,8 +228,9 @@ class ContestStore:
                 connection.execute(update(CONTESTS).where(CONTESTS.c.id == id).values(wakes=value))
 
     def list_waking(self, now: str) -> list[str]:
-        """The contests in which something is due and that nobody plays, the longest waiting first."""
-        query = select(CONTESTS).where(CONTESTS.c.wakes <= now).order_by(CONTESTS.c.wakes)
+        """The contests of a service in which something is due and that nobody plays, the longest waiting first."""
+        of_service = CONTESTS.c.hooks.is_not(None)
+        query = select(CONTESTS).where(CONTESTS.c.wakes <= now, of_service).order_by(CONTESTS.c.wakes)
         with self._read() as connection:
             rows = [row for row in stream_rows(connection, query) if find_mistyped_column(CONTESTS, row) is None]
             return [row["id"] for row in rows if not self._is_row_held(connection, None, row)]
@@ -307,9 +309,7 @@ class ContestStore:
         fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
         connection.execute(insert(EVENTS), [fitted])
         self._seal_contest(connection, contest)
-        if messages:
-            rows = fit_store_rows(OUTBOX, [{**one, "contest": contest} for one in messages])
-            connection.execute(insert(OUTBOX), [repair_row_texts(one) for one in rows])
+        put_messages_into_outbox(connection, contest, messages)
 
     def _find_contest_row(self, connection: Connection, id: str) -> Row:
         if connection.execute(select(CONTESTS.c.id).limit(1)).first() is None:
@@ -368,7 +368,8 @@ class ContestStore:
         last = connection.execute(select(CONTESTS.c.touched).where(of_contest).with_for_update()).scalar()
         if last is None:
             raise StoreError(Fault(f"no contest {id!r}", where=self._shown))
-        if longest_gap and (fault := explain_clock_jump(id, last, datetime.fromisoformat(touched), longest_gap)):
+        sign = f"the last sign of contest {id}"
+        if longest_gap and (fault := explain_clock_jump(sign, last, datetime.fromisoformat(touched), longest_gap)):
             raise StoreError(replace(fault, where=self._shown))
         connection.execute(update(CONTESTS).where(of_contest).values(touched=touched))
 
@@ -376,8 +377,8 @@ class ContestStore:
         return (now or read_store_moment(connection, self._clock)).isoformat(timespec="milliseconds")
 
 
-def explain_clock_jump(contest: str, last: str, now: datetime, longest: timedelta) -> Fault | None:
-    """What is wrong with a clock that is too far from the last sign of a contest; None where nothing is.
+def explain_clock_jump(name: str, last: str, now: datetime, longest: timedelta) -> Fault | None:
+    """What is wrong with a clock that is too far from a sign of a contest, which has a name; None where nothing is.
 
     One that runs ahead would close it for good, and one that runs behind would hold it open.
     """
@@ -386,7 +387,7 @@ def explain_clock_jump(contest: str, last: str, now: datetime, longest: timedelt
         return None
     side, far = ("after", now - sign) if now > sign else ("before", sign - now)
     days = round(far / timedelta(days=1))
-    what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} the last sign of contest {contest}"
+    what = f"the clock says {now.isoformat(timespec='seconds')}, {days} days {side} {name}"
     limit = f"{longest.total_seconds() / 86_400:g} days are allowed"
     return Fault(
         what, f"{limit}; set the clock, or, if it is right, name a longer time: --longest-gap '{days + 1} days'"

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +26,7 @@ from evenhand.store.rows import ALLOWED_VALUES, Row, run_driver_sql, share_diale
 from evenhand.store.tables import CLAIMS, HOLDS, RUNS
 
 BEAT_SECONDS = 10.0
+_PROCESS_NUMBER = re.compile(r"[1-9][0-9]{0,8}")  # More digits are none that a system can be asked about.
 PLAYER_SIGN = "#"  # In the name of a holder: what follows tells players of one process apart.
 HOLDER_TIMEOUT = 60.0  # Seconds without a beat after which a process of another machine counts as dead.
 # The clock of the database, in seconds: those of two machines may differ. With SQLite it is that of this machine.
@@ -122,18 +124,21 @@ def is_lock_holder_alive(row: Mapping[str, Any], read_silence: Callable[[], floa
 
 
 def _is_lock_process_alive_here(name: str) -> bool | None:
-    """Whether a process of this machine lives; None for one of another machine, which cannot be seen from here."""
-    host, pid, began = f"::{name}".rsplit(":", 2)
+    """Whether a process of this machine lives; None for one of another machine, which cannot be seen from here, and
+    for what is no number of a process: its last sign of life tells then, so that one that lives loses nothing.
+    """
+    host, number, began = f"::{name}".rsplit(":", 2)
     here = host.removeprefix("::") in (socket.gethostname(), f"{socket.gethostname()}:{_mark_lock_process_space()}")
-    if not here or os.name != "posix" or not pid.isdecimal():
+    if not here or os.name != "posix" or _PROCESS_NUMBER.fullmatch(number) is None:
         return None
+    pid = int(number)
     try:
-        os.kill(int(pid), 0)  # Asks only whether the process is there.
+        os.kill(pid, 0)  # Asks only whether the process is there.
     except ProcessLookupError:
         return False
     except PermissionError:
         return True
-    return _row_holder_start_ticks(int(pid)) == began  # The number of a dead process is given out again.
+    return _row_holder_start_ticks(pid) == began  # The number of a dead process is given out again.
 
 
 def name_lock_process() -> str:

@@ -23,7 +23,7 @@ from evenhand.contest.events import (
 )
 from evenhand.contest.feedback import build_submission_gate_feedback, view_submission
 from evenhand.contest.finish import explain_open_contest
-from evenhand.contest.intake import SubmissionSetAside
+from evenhand.contest.intake import SubmissionReceipt, SubmissionSetAside
 from evenhand.contest.machine import (
     apply_contest_event,
     explain_refused_entries,
@@ -56,6 +56,7 @@ from evenhand.models.model_names import is_decision_model_name
 from evenhand.models.requests import EMBEDDED
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.store.contest_store import explain_clock_jump
+from evenhand.store.queries import parse_stored_time
 from evenhand.store.rows import Row
 from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
@@ -90,6 +91,7 @@ class Contest:
     until: datetime | None = None  # What lies behind this moment does not happen yet; None plays it to its end.
     source: str = ""  # The text of the task's file.
     set_aside: Sequence[SubmissionSetAside] = ()  # What came and could not be taken.
+    receipts: Sequence[SubmissionReceipt] = ()  # Of what was seen for the first time; kept by none but its contest.
     longest_gap: timedelta = LONGEST_GAP  # From the last sign of the contest to the clock: more is no clock.
     again: str | None = None  # The name of a deliberate repetition: a task has one contest, unless one is named.
 
@@ -160,6 +162,8 @@ async def run_contest(
         return ContestResult(id=row["id"], record=_load_finished_contest_for_user(store, row["id"], begun, contest))
     if row is not None:
         refuse_clock_jump_for_user(row, contest.longest_gap, datetime.now(UTC))
+    if not rehearsal:
+        _keep_receipts_for_user(store, contest, begun=row is not None)
     judges = open_contest_judges_for_user(task.judges, connections, masked=task.masked)
     others = open_contest_judges_for_user(task.challenge_judges, connections, masked=task.masked)
     locked = None if begun else await load_dimensions_for_user(contest.task, connections, how)
@@ -254,7 +258,7 @@ def _foresee_contest_payment_for_user(
 
 def refuse_clock_jump_for_user(row: Row, longest: timedelta, now: datetime) -> None:
     """Leave a contest alone whose last sign is too far from the clock."""
-    if fault := explain_clock_jump(row["id"], row["touched"], now, longest):
+    if fault := explain_clock_jump(f"the last sign of contest {row['id']}", row["touched"], now, longest):
         raise ContestError(fault)
 
 
@@ -289,6 +293,25 @@ def _begin_contest_for_user(store: Store, contest: Contest, how: JudgeOptions, *
     }
     store.contests.begin_contest(row)
     return row
+
+
+def _keep_receipts_for_user(store: Store, contest: Contest, *, begun: bool) -> None:
+    """Write down when each file came, by a clock that has not jumped; before anybody is asked, who may be away.
+
+    Before a contest has begun, its newest receipt is its last sign of the clock: it may be older, but not later.
+    """
+    key, now = build_user_contest_key(contest.task, contest.again), datetime.now(UTC)
+    if not begun:
+        kept = max((one["at"] for one in store.contests.list_receipts(key)), key=parse_stored_time, default=None)
+        sign = f"the last receipt for {contest.task.name!r}"
+        if (
+            kept
+            and now < parse_stored_time(kept)
+            and (fault := explain_clock_jump(sign, kept, now, contest.longest_gap))
+        ):
+            raise ContestError(fault)
+    rows = [{"file": one.file, "digest": one.digest, "at": one.at.isoformat()} for one in contest.receipts]
+    store.contests.add_receipts(key, rows)
 
 
 async def generate_dimensions(

@@ -174,21 +174,22 @@ def parse_clock_gap_setting(text: str) -> timedelta:
 
 
 def _receive_submissions_from_user(contest: Contest, files: ContestFiles, store: Store) -> Contest:
-    """The contest with what has come; what is seen for the first time gets its receipt, but for a rehearsal."""
-    key, now = build_user_contest_key(contest.task, contest.again), datetime.now(UTC)
+    """The contest with what has come, and receipts of what is seen for the first time."""
+    key = build_user_contest_key(contest.task, contest.again)
     known = {
         row["file"]: SubmissionReceipt(file=row["file"], digest=row["digest"], at=datetime.fromisoformat(row["at"]))
         for row in store.contests.list_receipts(key)
     }
     begun = store.contests.find_contest_by_key(key) is not None
     intake: SubmissionIntake = load_submission_intake(
-        files.submissions, index=files.index, known=known, now=now, layout=files.layout, may_be_empty=begun
+        files.submissions,
+        index=files.index,
+        known=known,
+        now=datetime.now(UTC),
+        layout=files.layout,
+        may_be_empty=begun,
     )
-    contest = replace(contest, submissions=intake.submissions, set_aside=intake.set_aside)
-    if not contest.runs_ahead(now):
-        rows = [{"file": one.file, "digest": one.digest, "at": one.at.isoformat()} for one in intake.receipts]
-        store.contests.add_receipts(key, rows)
-    return contest
+    return replace(contest, submissions=intake.submissions, set_aside=intake.set_aside, receipts=intake.receipts)
 
 
 async def choose_task_dimensions(

@@ -24,7 +24,7 @@ from evenhand.contest.intake import SubmissionSetAside
 from evenhand.contest.machine import RefusedEntry, apply_contest_event, explain_refused_entries, rebuild_contest_state
 from evenhand.contest.play import AppendedContestEvent, ContestEventLog
 from evenhand.contest.record import encode_contest_state
-from evenhand.contest.state import ContestState
+from evenhand.contest.state import PAYMENT_ID_START, ContestState
 from evenhand.contest.task import Task, find_contest_author_fault, normalize_contest_author_name
 from evenhand.errors import ContestError, Fault, InputError, StoreError
 from evenhand.judging.results import JudgeCall, spending_to_json
@@ -187,7 +187,8 @@ def build_contest_record_for_user(row: Row, events: Sequence[ContestEvent], more
     again = read_repeated_contest_name(row["key"])
     record = {"id": id, **({} if again is None else {"again": again}), **encode_contest_state(events)}
     if record["payment"] is not None:
-        known = {} if record["payment"]["state"] == "rehearsal" else {"id": f"pay-{id}"}  # Older logs do not name it.
+        is_rehearsal = record["payment"]["state"] == "rehearsal"
+        known = {} if is_rehearsal else {"id": f"{PAYMENT_ID_START}{id}"}  # Older logs do not name it.
         record["payment"] |= {**known, "newly_released": newly}
     return record | {name: value for name, value in more.items() if name not in record}
 
@@ -227,10 +228,14 @@ def verify_contest_log_for_user(store: Store, id: str) -> tuple[Row, list[Contes
 
 
 def refuse_changed_payment_message(store: Store, message: Row) -> None:
-    """A message says who is paid only if the verified log says the same; a StoreError where it does not."""
+    """A message says who is paid only if the verified log says the same; a StoreError where it does not.
+
+    So does one under the id of a payment: whoever had heard it would take the payment's own for the same again.
+    """
     body = parse_stored_object(message["body"]) or {}
     plain = to_stored_json(body) == message["body"]  # No key twice, of which another reader takes another value.
-    if plain and body.get("type") != "contest.payment" and message["kind"] != "payment":
+    tells = body.get("type") == "contest.payment" or message["kind"] == "payment"
+    if plain and not tells and not message["id"].startswith(PAYMENT_ID_START):
         return
     row, events, _ = verify_contest_log_for_user(store, message["contest"])
     hooks = ContestHooks(payment=ContestHooks.from_json(row["hooks"], {}).payment)
@@ -287,7 +292,7 @@ def verify_contest(store: StoreLike, contest: str, head: str | None = None) -> V
             head=hashes[-1] if hashes else "",
             state=state.phase,
             winner=state.winner,
-            payment=f"pay-{row['id']}" if state.released else None,
+            payment=f"{PAYMENT_ID_START}{row['id']}" if state.released else None,
             replayed=replay.replayed,
             not_replayed=replay.left_out,
         )

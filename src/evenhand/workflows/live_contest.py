@@ -44,7 +44,7 @@ from evenhand.workflows.contests import (
     UserContestSession,
     build_user_contest_key,
     digest_user_contest_terms,
-    open_contest_log_for_user,
+    verify_contest_log_for_user,
 )
 from evenhand.workflows.stores import StoreLike, open_user_store
 from evenhand.workflows.webhooks import NO_HOOKS, ContestHooks, refuse_unsigned_webhooks
@@ -162,7 +162,10 @@ def _resume_live_contest(
         return None
     refuse_clock_jump_for_user(row, longest_gap, store.now())
     received = store.inbox.take_stock(row["id"])
-    events = open_contest_log_for_user(store, row["id"])
+    row, events, _ = verify_contest_log_for_user(store, row["id"])
+    if row["hooks"] is None:  # Sealed, as the time at which it is looked at is not.
+        what = f"contest {row['id']} is played from files: what is in its folder is not known here"
+        raise ContestError(Fault(what, "evenhand contest run goes on with it"))
     if not events:
         return None
     created, how = events[0], _load_contest_judge_options(store, row["id"])
@@ -197,7 +200,8 @@ def find_overdue_contest(store: StoreLike, contest: str) -> str | None:
     """Since when something has been due in a contest that nobody plays; None where nothing is, or somebody does."""
     with open_user_store(store, empty=NO_CONTESTS) as opened:
         row = opened.contests.find_contest(contest)
-        late = row["wakes"] is not None and datetime.fromisoformat(row["wakes"]) < opened.now() - OVERDUE_AFTER
+        is_played_here = row["hooks"] is not None and row["wakes"] is not None
+        late = is_played_here and datetime.fromisoformat(row["wakes"]) < opened.now() - OVERDUE_AFTER
         return row["wakes"] if late and not opened.contests.is_contest_held(row) else None
 
 

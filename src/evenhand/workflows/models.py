@@ -155,11 +155,17 @@ class WorkflowLimits:
 def change_limits_in_store(
     store: Store, model: str, change: Callable[[ModelLimitSlices, float], tuple[ModelLimitSlices, T]]
 ) -> T:
-    """Change what a store keeps of a model's limits, given that and its time."""
+    """Change what a store keeps of a model's limits, given that and its time.
+
+    What cannot be read was changed by something else and is forgotten: all who ask the model would wait for good.
+    """
 
     def change_row(content: str, now: float) -> tuple[str, T]:
-        before = ModelLimitSlices.from_json(json.loads(content)) if content else ModelLimitSlices()
-        after, result = change(before, now)
+        try:
+            before = ModelLimitSlices.from_json(json.loads(content)) if content else ModelLimitSlices()
+            after, result = change(before, now)
+        except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError):
+            after, result = change(ModelLimitSlices(), now)
         return to_stored_json(after.to_json()), result
 
     return store.limits.change_row(model, change_row)

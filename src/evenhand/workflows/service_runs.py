@@ -30,6 +30,7 @@ from evenhand.models.shared_limits import SharedLimits
 from evenhand.runs.execute import RunProgress
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.runs.setup import open_run_judges
+from evenhand.store.row_types import parse_stored_object
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.run import RunOptions, RunResult, check_user_run, plan_user_run_setup, run
@@ -123,8 +124,8 @@ def carry_out_run(store: Store, id: str, control: RunWorkflowControl, limits: Sh
     if request["state"] == "stopping":
         _leave_service_run(store, id, "stopped", "stopped before it began")
         return
-    content = json.loads(request["content"])
     try:
+        content = json.loads(request["content"])
         options = _read_run_options(content["options"], place=store.address, id=id)
         watch = partial(_watch_service_run, store, id, control)
         result = asyncio.run(run(parse_eval_for_service(content["eval"]), options=options, watch=watch, shared=limits))
@@ -247,8 +248,8 @@ def _settle_service_run(store: Store, result: RunResult, control: RunWorkflowCon
 def _leave_service_run(store: Store, id: str, state: str, why: str) -> None:
     """Nobody works on a run any more; unless its eval keeps texts, what was sent goes, and it cannot be resumed."""
     request = store.requests.find_run(id)
-    content = json.loads(request["content"]) if request is not None else {}
-    drop = content.get("eval", {}).get("keep") not in (None, "raw")
+    asked = None if request is None else (parse_stored_object(request["content"]) or {}).get("eval")
+    drop = request is not None and (not isinstance(asked, dict) or asked.get("keep") not in (None, "raw"))
     told = f"{mask_data(why, mask_personal_data)}; {NOT_RESUMABLE}" if drop else why
     store.requests.change_run(id, among=("due", "stopping"), state=state, why=told, drop=drop)
     if drop:

@@ -314,7 +314,7 @@ def build_contest_webhook_messages(
         body = {"type": f"contest.{kind}", "contest": contest, **order, **about}
         plain = f"{contest}-{appended.number}-{place}"
         if kind == "feedback":
-            plain = f"{contest}-{sha256(target.encode()).hexdigest()[:12]}-{number}"
+            plain = f"{contest}-{sha256(target.encode()).hexdigest()}-{number}"  # Whole: authors choose addresses.
         id = key or plain
         times = {"made": now, "due": now, "delivered": None, "failure": None, "attempts": 0}
         rows.append(
