@@ -100,6 +100,33 @@ def test_a_long_speech_is_cut_short() -> None:
     assert len(ModelSecrets([]).hide_keys("x y" * 5000)) == 300
 
 
+ENCODED = base64.b64encode(KEY.encode()).decode().rstrip("=")
+HALF = ENCODED[: len(ENCODED) // 2]
+
+
+@pytest.mark.parametrize("place", [2_000, 20_000, 50_000, 100_000, 150_000])
+@pytest.mark.parametrize("before", ["x", KEY + "."], ids=["letters", "keys"])
+def test_no_half_of_an_encoded_key_is_left_where_a_text_is_cut(place: int, before: str) -> None:
+    """Keys before it are replaced by shorter words, which move what stood at the bound to the front."""
+    fill = (before * place)[: place - len(HALF)]
+
+    secrets = ModelSecrets([KEY])
+
+    assert HALF not in secrets.hide_keys(fill + ENCODED) + secrets.remove_from_beginning(fill + ENCODED)
+
+
+@pytest.mark.parametrize("place", [20_000, 100_000])
+def test_no_half_of_a_key_is_left_in_the_title_of_an_error_page(place: int) -> None:
+    """The title is taken out of its page, and so stands at its front wherever the page was cut."""
+    head = "<html><title>"
+    page = f"<{' ' * (place - len(head) - len(HALF) - 9)}{head}{ENCODED}</title></html>"
+
+    with pytest.raises(ModelError) as caught:
+        ask(answers(400, page.encode(), {"Content-Type": "text/html"}), models=(KEY, "other"))
+
+    assert HALF not in str(caught.value)
+
+
 def test_it_does_not_show_its_keys() -> None:
     """Not by printing it."""
     assert KEY not in repr(ModelSecrets([KEY]))

@@ -22,6 +22,7 @@ KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
 _PIECE = 8  # So many characters in a row of a key give too much of it away.
 _LONGEST = 2000  # Characters that a message is made of.
 _LONGEST_READ = 100_000  # Characters in which keys are looked for first: one that is cut would not be known for one.
+CUT_MARGIN = 50_000  # Of a text that was cut before keys were looked for, so much beside the cut may be half a key.
 _LOOKS_LIKE_A_KEY = re.compile(
     r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
       | \b(?:AIza|AKIA)[\w-]{8,}
@@ -53,7 +54,7 @@ class ModelSecrets:
 
     def hide_keys(self, text: str) -> str:
         """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
-        text = self.remove_keys(text[:_LONGEST_READ])[:_LONGEST]
+        text = self.remove_from_beginning(text)[:_LONGEST]
         for key in self.list_keys():
             text = _hide_api_key_pieces(text.replace(key, HIDDEN), key)
         text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
@@ -69,6 +70,11 @@ class ModelSecrets:
         if not any(self.keys):
             return text
         return remove_written_api_keys(text, tuple(key for key in self.list_keys() if len(key) >= _PIECE), HIDDEN)
+
+    def remove_from_beginning(self, text: str) -> str:
+        """As `remove_keys`, of a text that may be too long to be read to its end: of such a one only the beginning."""
+        read = self.remove_keys(text[:_LONGEST_READ])
+        return read if len(text) <= _LONGEST_READ else read[:-CUT_MARGIN]
 
     def remove_from_data(self, data: object) -> object:
         """Plain data without keys in any of its texts."""

@@ -196,10 +196,10 @@ def label_queued_output(
 
 def _reduce_labelling_note(row: Row, note: str) -> str:
     """A note as the run keeps texts: keys never, personal data or all of it as its `keep` says."""
-    note = collect_api_keys_to_hide(os.environ).remove_keys(note[:LONGEST_NOTE])
     if row["keep"] == "none":
         return ""
-    return mask_personal_data(note) if row["keep"] == "masked" else note
+    note = collect_api_keys_to_hide(os.environ).remove_keys(note)
+    return (mask_personal_data(note) if row["keep"] == "masked" else note)[:LONGEST_NOTE]
 
 
 @with_opened_user_store

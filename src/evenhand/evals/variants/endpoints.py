@@ -23,7 +23,6 @@ ENDPOINT_RETRIES = 4
 LONGEST_ENDPOINT_WAIT = 60.0
 
 _ENVIRONMENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_ERROR_PAGE_READ = 50_000  # Bytes of an answer that is an error, in which keys are looked for.
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 
 
@@ -92,7 +91,7 @@ class EndpointVariantOutputs:
     def _describe_status(self, answer: HttpAnswer) -> str:
         if 300 <= answer.status < 400:
             return f"status {answer.status}: redirects are not followed"
-        said = self._secrets.hide_keys(answer.body[:_ERROR_PAGE_READ].decode("utf-8", "replace"))
+        said = self._secrets.hide_keys(answer.body.decode("utf-8", "replace"))
         return f"status {answer.status}: {said}" if said else f"status {answer.status}"
 
     def _read_endpoint_output(self, answer: HttpAnswer, took: float) -> VariantOutput:

@@ -27,10 +27,10 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.files.python_functions import build_program_environment, import_by_python_path
 from evenhand.model.sample import VariantOutput
-from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
+from evenhand.models.hidden_keys import CUT_MARGIN, ModelSecrets, collect_api_keys_to_hide
 
 LARGEST_COMMAND_OUTPUT = 10_000_000
-_STDERR_TAIL = 4_000
+_STDERR_TAIL = 2 * CUT_MARGIN  # Bytes; of those that come after a cut, the first may be half a key.
 _KILL_GRACE = 5.0  # Seconds for a killed process to be gone.
 
 
@@ -66,7 +66,7 @@ class CommandVariantOutputs:
         if exchange.size > LARGEST_COMMAND_OUTPUT:
             raise OutputError(f"it wrote more than the {LARGEST_COMMAND_OUTPUT:,} bytes allowed")
         if code:
-            raise OutputError(self._describe_failure(code, exchange.said))
+            raise OutputError(self._describe_failure(code, exchange))
         try:
             return read_variant_text(exchange.written.decode(), took)
         except UnicodeDecodeError:
@@ -87,9 +87,10 @@ class CommandVariantOutputs:
             raise OutputError(f"{self._variant.argv[0]} cannot be started: {why.lower()}") from None
         return exchange
 
-    def _describe_failure(self, code: int, said: bytearray) -> str:
+    def _describe_failure(self, code: int, exchange: _VariantProcessExchange) -> str:
         """How it ended and the last line that it said, without keys."""
-        lines = self._secrets.remove_keys(said.decode("utf-8", "replace")).strip().splitlines()
+        said = self._secrets.remove_keys(exchange.said.decode("utf-8", "replace"))
+        lines = said[CUT_MARGIN if exchange.said_more else 0 :].strip().splitlines()
         last = self._secrets.hide_keys(lines[-1]) if lines else ""
         signals = {one.value: one.name for one in signal.Signals}
         how = f"exit code {code}" if code > 0 else f"ended by {signals.get(-code, f'signal {-code}')}"
@@ -112,6 +113,7 @@ class _VariantProcessExchange(asyncio.SubprocessProtocol):
     def __init__(self) -> None:
         self.written = bytearray()
         self.said = bytearray()
+        self.said_more = False  # Before that.
         self.size = 0
         self._streams = {1, 2}
         self._exited = asyncio.Event()
@@ -128,6 +130,7 @@ class _VariantProcessExchange(asyncio.SubprocessProtocol):
             self.written += data if self.size <= LARGEST_COMMAND_OUTPUT else b""
         else:
             self.said += data
+            self.said_more = self.said_more or len(self.said) > _STDERR_TAIL
             del self.said[:-_STDERR_TAIL]
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
