@@ -386,7 +386,7 @@ def _begin_or_resume_user_run(
 def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: SharedLimits | None) -> Connections:
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     connections = Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
-    return connections if shared is None else connections.share_limits(shared)
+    return connections.hide_variables(eval.sent_variables).share_limits(shared)
 
 
 def read_clock_for_user() -> str:
