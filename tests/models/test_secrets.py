@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import ModelError
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import HIDDEN, ModelSecrets
+from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_api_keys_to_hide
 from tests.models.server import FAST, KEY, Server, Waits, answers, ask, fails, question, says
 
 KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_size=60)
@@ -98,6 +98,16 @@ def test_a_key_is_found_in_every_form(code: str, key: str, turned: str, gap: str
 def test_a_long_speech_is_cut_short() -> None:
     """A web page is no message."""
     assert len(ModelSecrets([]).hide_keys("x y" * 5000)) == 300
+
+
+def test_a_key_that_is_not_utf_8_is_found() -> None:
+    """The environment may hold any bytes; a program writes them out again, and others read them as they can."""
+    raw = b"caf\xe9-secret-123"
+    secrets = collect_api_keys_to_hide({"BAD_TOKEN": raw.decode("utf-8", "surrogateescape")})
+    written = [raw.decode("utf-8", "surrogateescape"), raw.decode("utf-8", "replace"), base64.b64encode(raw).decode(),
+               raw.hex(), raw[::-1].hex()]  # fmt: skip
+
+    assert [HIDDEN in secrets.remove_keys(f"It is {form}.") for form in written] == [True] * len(written)
 
 
 ENCODED = base64.b64encode(KEY.encode()).decode().rstrip("=")

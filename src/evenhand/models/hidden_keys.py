@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -270,12 +271,20 @@ def _list_api_key_texts(key: str) -> set[str]:
     """A key as it is encoded: bare, and with what it has between its letters, its lines ended or joined in any way."""
     lines = _LINE_BREAK.split(key)
     joined = {joint.join(lines) for joint in _LINE_JOINTS}
-    return {_UNSEEN.sub("", key), key, " ".join(key.split()), *joined, *(text.replace(" ", "") for text in joined)}
+    shown = _encode_api_key(key).decode("utf-8", "replace")  # By who reads it as UTF-8, and it is not.
+    bare = {_UNSEEN.sub("", key), key, shown, " ".join(key.split())}
+    return {*bare, *joined, *(text.replace(" ", "") for text in joined)}
 
 
 def _list_api_key_bytes(text: str) -> tuple[bytes, bytes]:
     """As they are and reversed, which is not the reversed text where a letter has several bytes."""
-    return text.encode(), text.encode()[::-1]
+    raw = _encode_api_key(text)
+    return raw, raw[::-1]
+
+
+def _encode_api_key(text: str) -> bytes:
+    """As the environment has it, also where that is not UTF-8."""
+    return text.encode("utf-8", sys.getfilesystemencodeerrors())
 
 
 def _iterate_api_key_spellings(text: str) -> Iterator[str]:
