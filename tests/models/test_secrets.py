@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evenhand.errors import ModelError
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import HIDDEN, ModelSecrets
+from evenhand.models.hidden_keys import HIDDEN, ModelSecrets, collect_api_keys_to_hide
 from tests.models.server import FAST, KEY, Server, Waits, answers, ask, fails, question, says
 
 KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEF0123456789-_", min_size=12, max_size=60)
@@ -98,6 +98,43 @@ def test_a_key_is_found_in_every_form(code: str, key: str, turned: str, gap: str
 def test_a_long_speech_is_cut_short() -> None:
     """A web page is no message."""
     assert len(ModelSecrets([]).hide_keys("x y" * 5000)) == 300
+
+
+def test_a_key_that_is_not_utf_8_is_found() -> None:
+    """The environment may hold any bytes; a program writes them out again, and others read them as they can."""
+    raw = b"caf\xe9-secret-123"
+    secrets = collect_api_keys_to_hide({"BAD_TOKEN": raw.decode("utf-8", "surrogateescape")})
+    written = [raw.decode("utf-8", "surrogateescape"), raw.decode("utf-8", "replace"), base64.b64encode(raw).decode(),
+               raw.hex(), raw[::-1].hex()]  # fmt: skip
+
+    assert [HIDDEN in secrets.remove_keys(f"It is {form}.") for form in written] == [True] * len(written)
+
+
+ENCODED = base64.b64encode(KEY.encode()).decode().rstrip("=")
+HALF = ENCODED[: len(ENCODED) // 2]
+
+
+@pytest.mark.parametrize("place", [2_000, 20_000, 50_000, 100_000, 150_000])
+@pytest.mark.parametrize("before", ["x", KEY + "."], ids=["letters", "keys"])
+def test_no_half_of_an_encoded_key_is_left_where_a_text_is_cut(place: int, before: str) -> None:
+    """Keys before it are replaced by shorter words, which move what stood at the bound to the front."""
+    fill = (before * place)[: place - len(HALF)]
+
+    secrets = ModelSecrets([KEY])
+
+    assert HALF not in secrets.hide_keys(fill + ENCODED) + secrets.remove_from_beginning(fill + ENCODED)
+
+
+@pytest.mark.parametrize("place", [20_000, 100_000])
+def test_no_half_of_a_key_is_left_in_the_title_of_an_error_page(place: int) -> None:
+    """The title is taken out of its page, and so stands at its front wherever the page was cut."""
+    head = "<html><title>"
+    page = f"<{' ' * (place - len(head) - len(HALF) - 9)}{head}{ENCODED}</title></html>"
+
+    with pytest.raises(ModelError) as caught:
+        ask(answers(400, page.encode(), {"Content-Type": "text/html"}), models=(KEY, "other"))
+
+    assert HALF not in str(caught.value)
 
 
 def test_it_does_not_show_its_keys() -> None:

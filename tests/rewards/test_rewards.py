@@ -173,6 +173,20 @@ def test_every_scorecard_is_kept_for_an_audit(reward: RubricReward, tmp_path: Pa
     assert history[0].scorecard["notes"] == ["the mean of 1; 1 without a reward"]
 
 
+def test_no_key_with_the_number_of_a_card_in_it_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masked first, it would not be known for a key, and the rest of it would stay."""
+    key = "xoxb-4111111111111111-ZqvRpLwTnaBcDxYz"
+    monkeypatch.setenv("SLACK_TOKEN", key)
+    reward = rubric_reward(RUBRIC, judges=answer, store=tmp_path)
+    reward(prompts=[f"Say {key}"], completions=[f"worth 2 and {key}"])
+    reward.close()
+
+    [kept] = load_rewards(tmp_path, "reward-kind")
+
+    assert (kept["prompt"], kept["output"]) == ("Say [key hidden]", "worth 2 and [key hidden]")
+    assert "ZqvRpLwTnaBcDxYz" not in json.dumps(dict(kept))
+
+
 def test_outputs_can_stay_out_of_the_store(tmp_path: Path) -> None:
     """Their digests and scorecards are kept all the same."""
     reward = rubric_reward(RUBRIC, judges=answer, store=tmp_path, terms=RewardTerms(keep_outputs=False, subject="s"))

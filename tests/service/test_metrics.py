@@ -149,6 +149,20 @@ def test_no_key_is_in_what_is_sent_of_requests(collector: Collector, tmp_path: P
     assert key not in told and key[::-1] not in told
 
 
+def test_what_ends_a_run_is_told_by_its_kind_only(collector: Collector, tmp_path: Path) -> None:
+    """What an exception says, and the lines of its traceback, may be anything."""
+    (tmp_path / "eval.json").write_text(json.dumps({**build_eval(1), "judges": ["python:odd:judge"]}))
+    (tmp_path / "odd.py").write_text("raise ValueError('it said so')")
+    environ = {"PATH": "/usr/bin", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.address}
+    command = [sys.executable, "-m", "evenhand", "run", "eval.json"]
+
+    ended = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+
+    [span] = collector.spans
+    assert "it said so" in ended.stderr
+    assert (span.name, span.status.message, list(span.events)) == ("evenhand run", "JudgeError", [])
+
+
 def test_the_command_line_sends_them_too(collector: Collector, tmp_path: Path) -> None:
     """A run is one trace; where no variable asks for it, nothing of it is even loaded."""
     (tmp_path / "eval.json").write_text(json.dumps(build_eval(2)))

@@ -67,6 +67,16 @@ def test_what_is_there_keeps_its_mode(tmp_path: Path) -> None:
     assert not (tmp_path / ".evenhand/.gitignore").exists()
 
 
+@pytest.mark.parametrize("place", ["made", "made/team.sqlite", "sqlite:///{folder}/made/team.sqlite"])
+def test_git_leaves_out_every_folder_that_is_made_for_a_store(tmp_path: Path, place: str) -> None:
+    """Whatever the store is called in it, texts and scores of others are kept there."""
+    where = place.format(folder=tmp_path) if ":" in place else tmp_path / place
+    with Store.open(where, {}):
+        pass
+
+    assert (tmp_path / "made/.gitignore").read_text("utf-8") == "*\n"
+
+
 BROKEN = [
     "postgresql:/ann:hunter2-word@host/db", "postgresql:ann:hunter2-word@host/db",
     "postgresql//ann:hunter2-word@host/db", "//ann:hunter2-word@host/db",

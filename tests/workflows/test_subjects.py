@@ -1,6 +1,7 @@
 """A subject is evaluated again and again: each evaluation is stored and compared with those before it."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,17 @@ def test_an_incomplete_evaluation_is_stored_without_a_number_for_what_is_missing
     assert {one.criterion for one in found.consistency.measured} == set(SEVEN) - {"safety"}
     assert [one.scorecard["score"] for one in load_history(store, "notes").evaluations] == [8.0, None, None, 8.0]
     assert found.trend is None
+
+
+def test_a_key_that_has_the_number_of_a_card_in_it_is_not_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With its digits masked, nobody would know it for a key any more, and the rest of it would stay."""
+    monkeypatch.setenv("SLACK_TOKEN", "xoxb-4111111111111111-ZqvRpLwTnaBcDxYz")
+    answers = [{"id": "a", "scores": dict.fromkeys(SEVEN, 8), "red_flags": {"secret": os.environ["SLACK_TOKEN"]}}]
+
+    found = store_subject_evaluation(store, "notes", score(RUBRIC, answers))
+
+    assert "ZqvRpLwTnaBcDxYz" not in json.dumps(store.evaluations.list_evaluations())
+    assert found.scorecard["statements"][0]["why"] == "[key hidden]"
 
 
 def test_neither_the_output_nor_personal_data_nor_a_key_is_stored(

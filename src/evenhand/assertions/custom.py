@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,9 +16,9 @@ from shutil import which
 from time import monotonic
 from typing import IO
 
-from evenhand.assertions.assertion import Assertion
+from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
 from evenhand.assertions.rule_inputs import AssertionFacts, AssertionMeasurement
-from evenhand.errors import InputError
+from evenhand.errors import EvalError, Fault, InputError
 from evenhand.files.python_functions import build_program_environment, import_by_python_path
 from evenhand.wording import shorten_text_to_line
 
@@ -29,8 +29,19 @@ CURRENT_FOLDER = Path()
 NO_VARIABLES: Mapping[str, str] = {}
 
 
-def explain_unrunnable_assertion(leaf: Assertion, folder: Path = CURRENT_FOLDER) -> str:
-    """Why the function or the command of a `custom` assertion cannot be run; empty where it can."""
+def refuse_unrunnable_assertions(assertions: Iterable[AnyAssertion], folder: Path, hide: HideSecrets) -> None:
+    """An EvalError with the own checks that cannot be run: each would fail on every output, once all are paid for."""
+    found = (
+        _explain_unrunnable_assertion(leaf, folder)
+        for leaf in list_outside_assertions(assertions)
+        if leaf.kind == "custom"
+    )
+    if faults := [Fault(shorten_text_to_line(hide(why)), where="assertions") for why in found if why]:
+        raise EvalError(*faults)
+
+
+def _explain_unrunnable_assertion(leaf: Assertion, folder: Path) -> str:
+    """Empty where it can be run."""
     arguments = dict(leaf.arguments)
     command, function = arguments.get("command"), arguments.get("function")
     if isinstance(command, tuple):
@@ -40,7 +51,7 @@ def explain_unrunnable_assertion(leaf: Assertion, folder: Path = CURRENT_FOLDER)
     try:
         _load_assertion_function(str(function), folder)
     except (Exception, SystemExit) as problem:
-        return shorten_text_to_line(f"{function} cannot be loaded: {type(problem).__name__}: {problem}")
+        return f"{function} cannot be loaded: {type(problem).__name__}: {problem}"
     return ""
 
 

@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evenhand.assertions.assertion import AnyAssertion, Assertion, list_outside_assertions
-from evenhand.assertions.custom import explain_unrunnable_assertion
+from evenhand.assertions.assertion import AnyAssertion, list_outside_assertions
+from evenhand.assertions.custom import refuse_unrunnable_assertions
 from evenhand.assertions.reading import read_data_assertions
 from evenhand.errors import MOST_FAULTS_SHOWN, EvalError, Fault, InputError, RepeatedErrorFaults
 from evenhand.evals.eval_judges import JUDGE_QUESTIONS, list_eval_cascade_conflicts
@@ -47,12 +47,13 @@ from evenhand.evals.samples import (
     sample_fault_line,
     stamp_sample_file,
 )
-from evenhand.evals.variants.makers import RecordedVariant, Variant
+from evenhand.evals.variants.makers import RecordedVariant, Variant, list_sent_variables
 from evenhand.evals.variants.variant_file import explain_unusable_variant_name
 from evenhand.guards.output_guards import GUARDS
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.models.budget import Budget
+from evenhand.models.hidden_keys import collect_api_keys_to_hide
 from evenhand.models.limits import Limits
 from evenhand.models.requests import EMBEDDED
 from evenhand.wording import word_layers_in_sentence
@@ -200,6 +201,11 @@ class Eval:
         """Those of the eval by tag, then those that samples bring by their keys."""
         return {**self.rubrics, **self.own_rubrics.rubrics}
 
+    @property
+    def sent_variables(self) -> list[str]:
+        """The variables of the environment that its variants send to servers."""
+        return list_sent_variables(self.variants)
+
     def rubric_for_sample(self, sample: EvalSample) -> Rubric | None:
         """The sample's own rubric, else that for its tags."""
         key = self.find_rubric_key(sample)
@@ -237,9 +243,8 @@ def check_eval_samples(eval: Eval, environ: Mapping[str, str] | None = None) -> 
 
     Settings in the environment override the rubrics that samples bring.
     """
-    outside = list_outside_assertions((*eval.assertions, *eval.checks.values()))
-    if own := [Fault(why, where="assertions") for why in _find_unknown_eval_checks(outside, eval.folder)]:
-        raise EvalError(*own)
+    secrets = collect_api_keys_to_hide(environ or {}, eval.sent_variables)
+    refuse_unrunnable_assertions((*eval.assertions, *eval.checks.values()), eval.folder, secrets.remove_keys)
     own_rubrics = SampleRubrics(
         eval.folder,
         environ or {},
@@ -306,11 +311,6 @@ def _check_sample_scoring(eval: Eval, sample: EvalSample, faults: list[Fault], s
         hint = "give it assertions or a rubric, or the eval a rubric"
         faults.append(Fault("nothing to score this sample by", hint, ("assertions",)))
     seen.layers.setdefault(frozenset(layers), sample.id)
-
-
-def _find_unknown_eval_checks(outside: Sequence[Assertion], folder: Path) -> list[str]:
-    """Own checks that cannot be run: each would fail on every output, after all of them are paid for."""
-    return [why for leaf in outside if leaf.kind == "custom" and (why := explain_unrunnable_assertion(leaf, folder))]
 
 
 def count_eval_samples(

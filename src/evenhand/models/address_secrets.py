@@ -14,7 +14,7 @@ _MOST_READINGS = 64  # Of one value, from each side: no list of servers is longe
 # An address, one in a list of them, or one without a scheme; its user, who may have an @; a number before the path is a
 # port, and a bracket begins an address of numbers. What stands before a `://` is a scheme, unless one does already.
 _PASSWORD_START = re.compile(r"(?:\A|(//)|[,;\s\"'])(?!\[)[^:/?#,;\s\"']*:(?![0-9]+(?:[/?#]|\Z)|\Z)(?(1)|(?!//))")
-_QUERY_FIELD = re.compile(r"(?<=[?&;#])([^=?&;#]{1,80})=(?=([^&]*))")
+_QUERY_FIELD = re.compile(r"(?<=[?&;#])([^=?&;#]+)=(?=([^&]*))")
 _PASSWORD_FIELD = re.compile(r"(?:passw(?:or)?d|pwd|\Apass)\Z", re.IGNORECASE)
 _SECRET_FIELD = re.compile(r"(?:token|secret|(?<!ssl)key|sig(?:nature)?)\Z", re.IGNORECASE)  # `sslkey` names a file.
 

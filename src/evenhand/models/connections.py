@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -86,6 +86,11 @@ class Connections:
         self._replay = self._read_record(replay) if replay is not None else None
         self._recorder = ModelReplyRecorder(record) if record is not None else None
 
+    def hide_variables(self, sent: Iterable[str]) -> Self:
+        """Keep the variables that others are sent out of all that models say, like keys; before any is opened."""
+        self._secrets = collect_api_keys_to_hide(self._environ, sent)
+        return self
+
     def share_limits(self, shared: SharedLimits | None) -> Self:
         """Keep limits together with other processes, beside its own; before any model is opened."""
         self._shared = shared
@@ -141,7 +146,8 @@ class Connections:
             if make is not None:
                 model = make()
             elif isinstance(meant, FunctionPath):
-                call, source = load_model_function(name, meant), hash_model_function_source(meant)
+                call = load_model_function(name, meant, self._secrets)
+                source = hash_model_function_source(meant)
                 model = FunctionModel(name, call, self._limits, self._secrets, source)
             elif isinstance(meant, EmbeddedRules):
                 what, hint = "it judges by rules, and no model is behind it", "evenhand.judging.open_judge opens it"

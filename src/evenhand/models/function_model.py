@@ -18,7 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from evenhand.errors import BusyError, Fault, JudgeError, ModelError, RefusedError
+from evenhand.errors import BudgetError, BusyError, CircuitOpenError, Fault, JudgeError, ModelError, RefusedError
 from evenhand.files.python_functions import import_by_python_path
 from evenhand.models.hidden_keys import ModelSecrets, hide_api_keys_in_reply
 from evenhand.models.limits import Limits
@@ -54,8 +54,8 @@ class FunctionModel:
                 else:
                     answer = await call_model_in_thread(call, request)
                 answer = await answer if inspect.isawaitable(answer) else answer
-        except ModelError:
-            raise
+        except ModelError as problem:
+            raise _hide_keys_in_model_error(problem, self._secrets) from None
         except (Exception, SystemExit, asyncio.CancelledError) as problem:
             if isinstance(problem, TimeoutError) and limit.expired():
                 raise BusyError(f"{self.name}: no reply within {self._limits.attempt_seconds:g} s", late=True) from None
@@ -81,6 +81,18 @@ class FunctionModel:
             return hide_api_keys_in_reply(reply, self._secrets)
         why = f"{self.name}: the function returned {type(answer).__name__}, not a text or a Reply"
         raise RefusedError(why, always=True)
+
+
+_MODEL_ERRORS = (CircuitOpenError, BusyError, RefusedError, BudgetError, ModelError)  # The narrower ones first.
+_SAID_BY_MODEL_ERRORS = ("attempts", "late", "always")
+
+
+def _hide_keys_in_model_error(problem: ModelError, secrets: ModelSecrets) -> ModelError:
+    """The same kind of error without keys in its message, nor anything else that a class of others may show."""
+    kind = next(one for one in _MODEL_ERRORS if isinstance(problem, one))
+    hidden = kind(secrets.hide_keys(str(problem)))
+    vars(hidden).update({name: said for name, said in vars(problem).items() if name in _SAID_BY_MODEL_ERRORS})
+    return hidden
 
 
 def name_function_model(judge: object) -> str | None:
@@ -126,12 +138,12 @@ class UnraisableError(Exception):
     """Something a function raised that cannot travel as it is."""
 
 
-def load_model_function(name: str, meant: FunctionPath) -> ModelFunction:
+def load_model_function(name: str, meant: FunctionPath, secrets: ModelSecrets) -> ModelFunction:
     """The function of that name, looked for from the working directory."""
     try:
         thing = import_by_python_path(f"{meant.module}:{meant.function}", Path())
     except (Exception, SystemExit) as problem:
-        why = f"cannot be loaded: {type(problem).__name__}: {problem}"
+        why = f"cannot be loaded: {secrets.hide_keys(f'{type(problem).__name__}: {problem}')}"
         hint = "as in python:my_judges:strict, for strict() in my_judges.py"
         if isinstance(problem, ModuleNotFoundError) and problem.name == meant.module.partition(".")[0]:
             hint = f"it is looked for from the working directory: run this where {problem.name}.py is"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -22,6 +23,7 @@ KEY_VARIABLES = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "EVENHAND_API_KEY")
 _PIECE = 8  # So many characters in a row of a key give too much of it away.
 _LONGEST = 2000  # Characters that a message is made of.
 _LONGEST_READ = 100_000  # Characters in which keys are looked for first: one that is cut would not be known for one.
+CUT_MARGIN = 50_000  # Of a text that was cut before keys were looked for, so much beside the cut may be half a key.
 _LOOKS_LIKE_A_KEY = re.compile(
     r"""\b(?:sk|pk|rk|xai|gsk|hf|pplx|nvapi|ghp|gho|bearer|basic)[-_ ][^\s"',;<>)]{4,}
       | \b(?:AIza|AKIA)[\w-]{8,}
@@ -53,7 +55,7 @@ class ModelSecrets:
 
     def hide_keys(self, text: str) -> str:
         """A server's words for a message: one short line without keys, parts of keys and what looks like one."""
-        text = self.remove_keys(text[:_LONGEST_READ])[:_LONGEST]
+        text = self.remove_from_beginning(text)[:_LONGEST]
         for key in self.list_keys():
             text = _hide_api_key_pieces(text.replace(key, HIDDEN), key)
         text = _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
@@ -69,6 +71,11 @@ class ModelSecrets:
         if not any(self.keys):
             return text
         return remove_written_api_keys(text, tuple(key for key in self.list_keys() if len(key) >= _PIECE), HIDDEN)
+
+    def remove_from_beginning(self, text: str) -> str:
+        """As `remove_keys`, of a text that may be too long to be read to its end: of such a one only the beginning."""
+        read = self.remove_keys(text[:_LONGEST_READ])
+        return read if len(text) <= _LONGEST_READ else read[:-CUT_MARGIN]
 
     def remove_from_data(self, data: object) -> object:
         """Plain data without keys in any of its texts."""
@@ -264,12 +271,20 @@ def _list_api_key_texts(key: str) -> set[str]:
     """A key as it is encoded: bare, and with what it has between its letters, its lines ended or joined in any way."""
     lines = _LINE_BREAK.split(key)
     joined = {joint.join(lines) for joint in _LINE_JOINTS}
-    return {_UNSEEN.sub("", key), key, " ".join(key.split()), *joined, *(text.replace(" ", "") for text in joined)}
+    shown = _encode_api_key(key).decode("utf-8", "replace")  # By who reads it as UTF-8, and it is not.
+    bare = {_UNSEEN.sub("", key), key, shown, " ".join(key.split())}
+    return {*bare, *joined, *(text.replace(" ", "") for text in joined)}
 
 
 def _list_api_key_bytes(text: str) -> tuple[bytes, bytes]:
     """As they are and reversed, which is not the reversed text where a letter has several bytes."""
-    return text.encode(), text.encode()[::-1]
+    raw = _encode_api_key(text)
+    return raw, raw[::-1]
+
+
+def _encode_api_key(text: str) -> bytes:
+    """As the environment has it, also where that is not UTF-8."""
+    return text.encode("utf-8", sys.getfilesystemencodeerrors())
 
 
 def _iterate_api_key_spellings(text: str) -> Iterator[str]:

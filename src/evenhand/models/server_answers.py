@@ -62,7 +62,8 @@ def explain_model_error_status(answer: HttpAnswer, secrets: ModelSecrets, wall: 
     """What a status that is not 2xx means."""
     if 300 <= answer.status < 400:
         try:
-            host = urlsplit(answer.headers.get("location", "")).hostname or "another path of the same server"
+            place = secrets.remove_keys(answer.headers.get("location", ""))
+            host = urlsplit(place).hostname or "another path of the same server"
         except ValueError:
             host = "an address that cannot be read"
         why = f"it redirects to {secrets.hide_keys(host)}, and redirects are not followed"
@@ -70,7 +71,7 @@ def explain_model_error_status(answer: HttpAnswer, secrets: ModelSecrets, wall: 
     try:
         fault = _parse_server_fault(json.loads(answer.body.decode("utf-8-sig")))
     except (ValueError, RecursionError):
-        fault = _ServerFault(_read_provider_error_page(answer.body))
+        fault = _ServerFault(_read_provider_error_page(answer.body, secrets))
     return _classify_provider_fault(answer.status, fault, secrets, parse_provider_retry_after(answer.headers, wall))
 
 
@@ -141,9 +142,9 @@ def _read_provider_fault_text(value: object) -> str:
     return value if isinstance(value, str) else str(value) if isinstance(value, int) else ""
 
 
-def _read_provider_error_page(body: bytes) -> str:
-    """The words of a text or web page."""
-    text = body[:20_000].decode("utf-8", "replace")
+def _read_provider_error_page(body: bytes, secrets: ModelSecrets) -> str:
+    """The words of a text or web page, without keys: a title may end in the middle of one."""
+    text = secrets.remove_from_beginning(body.decode("utf-8", "replace"))
     if "<" not in text:
         return text
     title = re.search(r"<title[^<>]*>([^<]*)", text, re.IGNORECASE)

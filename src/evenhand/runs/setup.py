@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
@@ -15,7 +14,7 @@ from evenhand.evals.eval_definition import Eval
 from evenhand.evals.eval_judges import JUDGE_QUESTIONS, eval_question_rubric
 from evenhand.evals.eval_scoring import PAIRWISE, PLAIN_COMPOSITE
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.variant import CommandVariant, EndpointVariant, FunctionVariant
+from evenhand.evals.variants.variant import CommandVariant, FunctionVariant
 from evenhand.files.python_functions import add_python_import_folder
 from evenhand.judging.judge import collect_judge_prompt_fingerprint, fingerprint_judge
 from evenhand.judging.open_judge import EmbeddedModel
@@ -29,8 +28,6 @@ from evenhand.runs.run_record import RunEvalRecord, run_rubric_snapshot_json, wr
 from evenhand.scoring.scores import JudgingSetup, compute_fingerprint, to_scoring_fingerprint_data
 
 Json = dict[str, object]
-
-_SENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,6 +195,4 @@ def digest_run_parts(*parts: object) -> str:
 
 def collect_run_keys_to_hide(eval: Eval, environ: Mapping[str, str]) -> ModelSecrets:
     """The secrets that a run may meet: those of the environment, and the variables that its variants send."""
-    endpoints = [one for one in eval.variants.values() if isinstance(one, EndpointVariant)]
-    templates = [text for one in endpoints for text in (one.url, *one.headers.values())]
-    return collect_api_keys_to_hide(environ, [name for text in templates for name in _SENT_VARIABLE.findall(text)])
+    return collect_api_keys_to_hide(environ, eval.sent_variables)

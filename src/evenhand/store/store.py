@@ -21,7 +21,6 @@ from evenhand.store.contest_queues import StoredContestInbox, StoredOutbox
 from evenhand.store.contest_store import ContestStore
 from evenhand.store.database import (
     NO_RUNS,
-    STORE_FILE,
     WRITE_OPTIONS,
     ServerClock,
     StoreClock,
@@ -106,7 +105,7 @@ class Store(AbstractContextManager["Store"]):
             raise StoreError(Fault(empty, where=at.shown))
         with at.wrap_errors():
             if at.file is not None and create:
-                make_private_folder(at.file.parent, ignored=at.file.name == STORE_FILE)
+                make_private_folder(at.file.parent, ignored=True)
                 create_private_file(at.file)  # What SQLite puts beside it has the same mode.
             engine = create_store_engine(at)
             try:

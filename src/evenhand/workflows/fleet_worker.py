@@ -168,6 +168,7 @@ async def open_fleet_session(
         tokens=None if not eval.budget or eval.budget.tokens is None else 0,
     )
     connections = Connections(os.environ, limits=eval.limits, budget=own if eval.budget else None, prices=job.prices)
+    connections.hide_variables(eval.sent_variables)
     limits = job.eval.limits
     if limits.requests_per_minute or limits.tokens_per_minute:
         connections.share_limits(SharedLimits(limits, ledger, str, rates_only=True))

@@ -15,6 +15,7 @@ from evenhand.calibrate.labels import LABEL_SCHEMA, HumanLabelQuestion, Label, f
 from evenhand.calibrate.next_labels import FIRST_ROUND, QueuedOutputToLabel, order_label_queue
 from evenhand.errors import Fault, InputError
 from evenhand.evals.eval_scoring import name_sample_rubric_criterion
+from evenhand.evals.variants.variant import SENT_VARIABLE
 from evenhand.guards.personal_data import build_personal_text_mask, mask_personal_data
 from evenhand.models.hidden_keys import collect_api_keys_to_hide
 from evenhand.runs.run_record import read_run_eval_record
@@ -196,10 +197,10 @@ def label_queued_output(
 
 def _reduce_labelling_note(row: Row, note: str) -> str:
     """A note as the run keeps texts: keys never, personal data or all of it as its `keep` says."""
-    note = collect_api_keys_to_hide(os.environ).remove_keys(note[:LONGEST_NOTE])
     if row["keep"] == "none":
         return ""
-    return mask_personal_data(note) if row["keep"] == "masked" else note
+    note = collect_api_keys_to_hide(os.environ, SENT_VARIABLE.findall(row["setup"])).remove_keys(note)
+    return (mask_personal_data(note) if row["keep"] == "masked" else note)[:LONGEST_NOTE]
 
 
 @with_opened_user_store

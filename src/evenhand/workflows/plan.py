@@ -139,8 +139,9 @@ async def plan_run(eval: EvalLike, *, options: RunOptions = DEFAULT_OPTIONS, sd:
     eval = replace(eval, own_rubrics=counted.rubrics)
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     environ, unset = _stand_in_for_keys_in_plan(eval, os.environ)
+    connections = Connections(environ, limits=eval.limits, budget=eval.budget, prices=prices)
     async with (
-        Connections(environ, limits=eval.limits, budget=eval.budget, prices=prices) as connections,
+        connections.hide_variables(eval.sent_variables),
         # What could not be made is said now, as the run would say it.
         open_variant_output_makers(eval.variants, connections, os.environ, eval.limits.concurrency),
     ):

@@ -232,8 +232,7 @@ def _build_reward_batch_row(
     access: RewardAccess, works: Sequence[RewardedWork], batch: RewardBatch, part: range
 ) -> Json:
     """The means of a part of a batch, as a scorecard that history compares; every scorecard beside it, packed."""
-    told = [_describe_rewarded_output(access, works[at], batch, at) for at in part]
-    kept = json.dumps(collect_api_keys_to_hide(os.environ).remove_from_data(told))
+    kept = json.dumps([_describe_rewarded_output(access, works[at], batch, at) for at in part])
     cards = [one.scores[OUTPUT] for at in part if (one := batch.judged[at])]
     scores = [card.exact for card in cards if card.exact is not None]
     means = _mean_rewarded_criteria(cards)
@@ -275,9 +274,11 @@ def _describe_rewarded_output(access: RewardAccess, work: RewardedWork, batch: R
         "judgments": [judgment_to_json(one) for one in judged.judgments] if judged else [],
     }
     mask = build_personal_text_mask([text, work.prompt, work.reference, work.context])
-    masked = mask_data(told, mask)
+    secrets = collect_api_keys_to_hide(os.environ)
+    masked = mask_data(secrets.remove_from_data(told), mask)  # Keys first: masked in part, one is not known any more.
     assert isinstance(masked, dict)
-    masked["output"] = mask(text) if terms.keep_outputs else None  # Elsewhere the key names an output.
+    # Elsewhere the key names an output.
+    masked["output"] = mask(secrets.remove_keys(text)) if terms.keep_outputs else None
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return {"reward": batch.rewards[at], "output_digest": digest, **masked}
 

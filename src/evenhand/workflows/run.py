@@ -67,6 +67,7 @@ from evenhand.workflows.run_resuming import (
     add_pause_of_resumed_run,
     begin_run_progress_for_user,
     drop_replies_to_the_end,
+    drop_texts_of_killed_runs,
     explain_stopped_run,
     find_run_to_resume,
     keep_orders_of_resumed_run,
@@ -307,7 +308,7 @@ async def _execute_run_for_user(
         why, needs_budget = explain_stopped_run(course, memory, samples)
         frame = None if goes_on or eval.keep != "raw" else planned.build_eval_record()
         ran = _end_user_run(store, {**row, "state": "stopped" if why else "finished"}, frame, secrets, hold)
-    if eval.keep != "raw":
+    if await drop_texts_of_killed_runs(store, line, row["name"], read_clock_for_user) or eval.keep != "raw":
         await asyncio.to_thread(store.overwrite_removed)
     under_way = describe_run_batches(store, row["id"]) if batches is not None else ""
     return replace(ran, why_stopped=why, needs_budget=needs_budget, under_way=under_way)
@@ -386,7 +387,7 @@ def _begin_or_resume_user_run(
 def _open_run_connections_for_user(eval: Eval, budget: Budget | None, shared: SharedLimits | None) -> Connections:
     prices = Prices.load(eval.prices) if eval.prices else Prices.shipped()
     connections = Connections(os.environ, limits=eval.limits, budget=budget, prices=prices)
-    return connections if shared is None else connections.share_limits(shared)
+    return connections.hide_variables(eval.sent_variables).share_limits(shared)
 
 
 def read_clock_for_user() -> str:

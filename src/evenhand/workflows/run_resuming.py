@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from evenhand.compare.run_decision import list_decision_terms_for_stopping
 from evenhand.compare.setup_differences import list_compared_run_differences
 from evenhand.compare.stopping import EarlyVerdictRule
-from evenhand.errors import EvalError, Fault, suggest_close_word_in_error
+from evenhand.errors import EvalError, Fault, RunLostError, StoreError, suggest_close_word_in_error
 from evenhand.evals.eval_definition import Eval, RecheckedSamples, SampleCounts
 from evenhand.evals.sample import EvalSample
 from evenhand.evals.variants.variant import ModelVariant
@@ -35,12 +37,14 @@ from evenhand.runs.execute import RunProgress, RunWorker, drop_replies_unneeded_
 from evenhand.runs.kept_texts import is_output_of_run_kept_raw
 from evenhand.runs.reply_cache import ReplyCache
 from evenhand.runs.run_record import (
+    RunRecorder,
     add_pause_to_run_record,
     find_run_record_by_digest,
     read_run_eval_record,
 )
 from evenhand.runs.setup import RunSetup
-from evenhand.store.rows import Row
+from evenhand.store.rows import Row, StoreWriter
+from evenhand.store.run_holds import name_lock_process
 from evenhand.store.store import Store
 from evenhand.wording import join_names, pluralize_count, read_kept_amount
 from evenhand.workflows.inputs import suggest_judge_for_author
@@ -158,9 +162,34 @@ async def drop_replies_to_the_end(worker: RunWorker) -> None:
             await asyncio.wait([dropping])
         except asyncio.CancelledError:
             hurried = True
-    dropping.result()
+    try:
+        dropping.result()
+    except RunLostError:
+        raise
+    except StoreError as error:
+        run = worker.book.hold.run
+        hint = f"--resume replaces them, evenhand runs delete {run} removes them"
+        raise StoreError(
+            *error.faults, Fault(f"replies and outputs of run {run} are left as they came", hint)
+        ) from None
     if hurried and not worker.course.stopping:
         raise asyncio.CancelledError
+
+
+async def drop_texts_of_killed_runs(store: Store, line: Sequence[str], name: str, now: Callable[[], str]) -> bool:
+    """Drop what killed runs had no time to, as their `keep` says, once a run that took over from them is over.
+
+    They are stopped then, and can go on as others that were stopped. Whether there was any.
+    """
+    own = [row for row in store.list_runs(name) if row["id"] in line[1:]] if line[1:] else []
+    killed = [row for row in own if row["keep"] != "raw" and row["state"] == "running" and not store.is_run_held(row)]
+    for row in killed:
+        hold = store.hold_run(row["id"], name_lock_process())
+        with closing(StoreWriter(partial(store.write_rows, hold=hold))) as writer:
+            memory = ReplyCache(RunRecorder(store, writer, hold, now, row["keep"]), lambda _: None)
+            await memory.drop_finished_replies(lambda *_: True, row["keep"])
+        store.release_run(row["id"], "stopped", now(), None, hold=hold)
+    return bool(killed)
 
 
 def explain_stopped_run(course: RunProgress, memory: ReplyCache, samples: RecheckedSamples) -> tuple[str, bool]:

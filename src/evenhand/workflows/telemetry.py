@@ -7,10 +7,10 @@ with name, score, label and explanation, and `error.type` in place of a score th
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand._version import __version__
 from evenhand.errors import Fault, InputError
@@ -20,6 +20,10 @@ from evenhand.judging.results import JudgedSample
 from evenhand.model.sample import Sample
 from evenhand.model.scale import Criterion, CriterionScore, Missing
 from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import ReadableSpan
+    from opentelemetry.sdk.trace.export import SpanExportResult
 
 ENDPOINT_VARIABLES = (
     "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT",
@@ -40,7 +44,11 @@ class UserTelemetry:
 
     def record_reviews(self, sample: Sample, judged: JudgedSample) -> None:
         """One event for each criterion of each output."""
-        logger, mask = self.events.get_logger("evenhand", __version__), build_personal_data_mask(sample)
+        logger, masked = self.events.get_logger("evenhand", __version__), build_personal_data_mask(sample)
+
+        def mask(text: str) -> str:  # Keys first: masked or cut in part, one is not known any more.
+            return masked(self.secrets.remove_keys(text))
+
         criteria = {one.id: one for one in judged.scores.rubric.criteria}
         for card in judged.scores.scorecards:
             for name, score in card.criteria.items():
@@ -75,11 +83,25 @@ def open_user_telemetry(span: str | None = None) -> Iterator[UserTelemetry | Non
             if span is None:
                 yield telemetry
             else:
-                with telemetry.traces.get_tracer("evenhand", __version__).start_as_current_span(span):
+                with _trace_user_work(telemetry, span):
                     yield telemetry
     finally:
         telemetry.traces.shutdown()
         telemetry.events.shutdown()
+
+
+@contextmanager
+def _trace_user_work(telemetry: UserTelemetry, span: str) -> Iterator[None]:
+    """One trace. Of an exception it has the kind only: what it says, and its traceback, may quote what was judged."""
+    from opentelemetry.trace import StatusCode
+
+    tracer = telemetry.traces.get_tracer("evenhand", __version__)
+    with tracer.start_as_current_span(span, record_exception=False, set_status_on_exception=False) as current:
+        try:
+            yield
+        except Exception as problem:
+            current.set_status(StatusCode.ERROR, type(problem).__name__)
+            raise
 
 
 def _open_telemetry_from_environment() -> UserTelemetry:
@@ -89,28 +111,49 @@ def _open_telemetry_from_environment() -> UserTelemetry:
         from opentelemetry.sdk._logs import LoggerProvider
         from opentelemetry.sdk._logs.export import BatchLogRecordProcessor
         from opentelemetry.sdk.resources import Resource
-        from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
+        from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError as error:
         what = f"{ENDPOINT_VARIABLES[0]} asks for telemetry, and {error.name} is not installed"
         raise InputError(Fault(what, "pip install 'evenhand[telemetry]', or unset it")) from None
     secrets = collect_api_keys_to_hide(os.environ)
 
-    class KeyRemover(SpanProcessor):
-        """Takes keys out of the addresses that a service is asked for."""
+    class KeylessSpanExporter(OTLPSpanExporter):
+        """Takes keys out of all texts of a span once it is over: addresses that were asked for, and what failed."""
 
-        def on_start(self, span: Span, parent_context: object = None) -> None:
-            for name, value in (span.attributes or {}).items():
-                if secrets.remove_from_data(value) != value:
-                    span.set_attribute(name, secrets.remove_keys(str(value)))
+        def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+            return super().export([_remove_keys_from_span(span, secrets) for span in spans])
 
     own = {} if os.environ.get("OTEL_SERVICE_NAME") else {"service.name": SERVICE_NAME}
     resource = Resource.create({**own, "service.version": __version__})
     traces, events = TracerProvider(resource=resource), LoggerProvider(resource=resource)
-    traces.add_span_processor(KeyRemover())
-    traces.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+    traces.add_span_processor(BatchSpanProcessor(KeylessSpanExporter()))
     events.add_log_record_processor(BatchLogRecordProcessor(OTLPLogExporter()))
     return UserTelemetry(traces, events, secrets)
+
+
+def _remove_keys_from_span(span: ReadableSpan, secrets: ModelSecrets) -> ReadableSpan:
+    from opentelemetry.sdk.trace import Event, ReadableSpan
+    from opentelemetry.trace import Status
+
+    def clean(attributes: Mapping[str, Any] | None) -> dict[str, Any]:
+        return {name: secrets.remove_from_data(value) for name, value in (attributes or {}).items()}
+
+    status = span.status
+    return ReadableSpan(
+        name=secrets.remove_keys(span.name),
+        context=span.context,
+        parent=span.parent,
+        resource=span.resource,
+        attributes=clean(span.attributes),
+        events=[Event(secrets.remove_keys(one.name), clean(one.attributes), one.timestamp) for one in span.events],
+        links=span.links,
+        kind=span.kind,
+        status=Status(status.status_code, secrets.remove_keys(status.description or "") or None),
+        start_time=span.start_time,
+        end_time=span.end_time,
+        instrumentation_scope=span.instrumentation_scope,
+    )
 
 
 def _describe_score_to_telemetry(score: CriterionScore, criterion: Criterion | None) -> dict[str, str | float]:

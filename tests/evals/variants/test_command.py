@@ -1,6 +1,7 @@
 """Programs as variants: real processes, bounded in time and in words, and gone when it is over."""
 
 import asyncio
+import base64
 import json
 import os
 import sys
@@ -83,6 +84,18 @@ def test_a_program_that_fails_says_why(code: str, why: str) -> None:
     assert make(python(code)) == [why]
 
 
+@pytest.mark.parametrize("end", [4_000, 100_000])
+def test_of_words_that_are_too_many_no_half_of_a_key_is_shown(end: int) -> None:
+    """Only the end is read, and what it begins with may be the rest of a key that nobody would know for one."""
+    key = base64.b64encode(b"other=Canary-55501234567").decode()
+    code = f"import sys; sys.stderr.write({key!r} + '.' * ({end} - {len(key)} + 2)); sys.exit(3)"
+
+    (why,) = make(python(code), environ={**os.environ, "BOT_TOKEN": "other=Canary-55501234567"})
+
+    assert str(why).startswith("exit code 3: ")
+    assert key[8:-4] not in str(why)
+
+
 def test_one_failure_is_one_failure() -> None:
     """The others are made all the same."""
     code = "import json, sys; print(1 / int(json.load(sys.stdin)['input']))"
@@ -109,11 +122,11 @@ def test_what_is_too_much_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_command, "LARGEST_COMMAND_OUTPUT", 10)
     exchange = _VariantProcessExchange()
 
-    for _ in range(100):
+    for _ in range(200):
         exchange.pipe_data_received(1, b"1234567")
         exchange.pipe_data_received(2, b"x" * 1000)
 
-    assert (exchange.size, len(exchange.written), len(exchange.said)) == (700, 7, 4000)
+    assert (exchange.size, len(exchange.written), len(exchange.said)) == (1400, 7, 100_000)
 
 
 def test_a_program_that_takes_too_long_is_ended_with_its_children(tmp_path: Path) -> None:

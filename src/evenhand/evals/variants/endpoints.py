@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Mapping
 
@@ -11,9 +10,9 @@ from evenhand.errors import EvalError, Fault, OutputError
 from evenhand.evals.json_lines import parse_sample_json
 from evenhand.evals.output_data import clean_variant_text, read_variant_text
 from evenhand.evals.sample import EvalSample
-from evenhand.evals.variants.variant import EndpointVariant, OutputSlots, VariantPromptTemplate
+from evenhand.evals.variants.variant import SENT_VARIABLE, EndpointVariant, OutputSlots, VariantPromptTemplate
 from evenhand.model.sample import VariantOutput
-from evenhand.models.hidden_keys import collect_api_keys_to_hide
+from evenhand.models.hidden_keys import ModelSecrets
 from evenhand.models.http_client import ModelHttpClient
 from evenhand.models.http_connection import HttpAnswer, HttpFailure
 from evenhand.models.limits import Clock, compute_model_retry_wait, parse_provider_retry_after
@@ -22,8 +21,6 @@ LARGEST_ENDPOINT_ANSWER = 10_000_000
 ENDPOINT_RETRIES = 4
 LONGEST_ENDPOINT_WAIT = 60.0
 
-_ENVIRONMENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_ERROR_PAGE_READ = 50_000  # Bytes of an answer that is an error, in which keys are looked for.
 _RETRYABLE_STATUSES = frozenset({408, 425, 429})
 
 
@@ -34,6 +31,7 @@ class EndpointVariantOutputs:
         self,
         variant: EndpointVariant,
         environ: Mapping[str, str],
+        secrets: ModelSecrets,
         http: ModelHttpClient,
         places: OutputSlots,
         clock: Clock,
@@ -49,9 +47,7 @@ class EndpointVariantOutputs:
         self._headers = {"Content-Type": "application/json", **values}
         if faults:
             raise EvalError(*faults)
-        templates = (variant.url, *variant.headers.values())
-        sent = (name for text in templates for name in _ENVIRONMENT_VARIABLE.findall(text))
-        self._secrets = collect_api_keys_to_hide(environ, sent)
+        self._secrets = secrets
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the server answers, or an OutputError that says why there is nothing."""
@@ -92,7 +88,7 @@ class EndpointVariantOutputs:
     def _describe_status(self, answer: HttpAnswer) -> str:
         if 300 <= answer.status < 400:
             return f"status {answer.status}: redirects are not followed"
-        said = self._secrets.hide_keys(answer.body[:_ERROR_PAGE_READ].decode("utf-8", "replace"))
+        said = self._secrets.hide_keys(answer.body.decode("utf-8", "replace"))
         return f"status {answer.status}: {said}" if said else f"status {answer.status}"
 
     def _read_endpoint_output(self, answer: HttpAnswer, took: float) -> VariantOutput:
@@ -117,13 +113,13 @@ def fill_variant_request_body(body: object, sample: EvalSample) -> object:
 
 def _fill_variant_environment(text: str, environ: Mapping[str, str], faults: list[Fault]) -> str:
     """The text with the values of the variables that it names."""
-    for name in _ENVIRONMENT_VARIABLE.findall(text):
+    for name in SENT_VARIABLE.findall(text):
         value = environ.get(name, "").strip()
         if not value:
             faults.append(Fault(f"the environment variable {name} is not set", f"export {name}=…"))
         elif not value.isprintable():
             faults.append(Fault(f"the environment variable {name} holds what no header can"))
-    return _ENVIRONMENT_VARIABLE.sub(lambda found: environ.get(found[1], "").strip(), text)
+    return SENT_VARIABLE.sub(lambda found: environ.get(found[1], "").strip(), text)
 
 
 def _extract_variant_answer_field(field: str, text: str) -> str:

@@ -43,7 +43,7 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.model.sample import VariantOutput
 from evenhand.models.connections import Connections
-from evenhand.models.hidden_keys import collect_api_keys_to_hide
+from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
 from evenhand.models.limits import Clock
 from evenhand.models.requests import Request
 from evenhand.wording import word_type_of_value
@@ -68,6 +68,11 @@ class RecordedVariant:
 Variant = RecordedVariant | CommandVariant | EndpointVariant | FunctionVariant | ModelVariant
 
 
+def list_sent_variables(variants: Mapping[str, Variant]) -> list[str]:
+    """The variables of the environment that variants send to servers."""
+    return [name for one in variants.values() if isinstance(one, EndpointVariant) for name in one.sent_variables]
+
+
 @asynccontextmanager
 async def open_variant_output_makers(
     variants: Mapping[str, Variant],
@@ -81,6 +86,8 @@ async def open_variant_output_makers(
     """A maker for every variant; an InputError names all that cannot be opened, before anything is made."""
     makers: dict[str, VariantOutputMaker] = {}
     faults: list[Fault] = []
+    secrets = collect_api_keys_to_hide(environ, list_sent_variables(variants))
+    known = _MakerSurroundings(environ, secrets, clock or Clock())
     async with AsyncExitStack() as stack:
         for name, variant in variants.items():
             try:
@@ -92,7 +99,7 @@ async def open_variant_output_makers(
                     makers[name] = ModelVariantOutputs(variant, connections)
                 else:
                     slots = OutputSlots(concurrency, stopping)
-                    makers[name] = _open_live_variant_maker(variant, environ, slots, clock or Clock(), stack)
+                    makers[name] = _open_live_variant_maker(variant, slots, known, stack)
             except InputError as error:
                 place = f"variant {name!r}"
                 faults += [replace(one, where=f"{place}: {one.where}" if one.where else place) for one in error.faults]
@@ -101,24 +108,30 @@ async def open_variant_output_makers(
         yield makers
 
 
+@dataclass(frozen=True, slots=True)
+class _MakerSurroundings:
+    environ: Mapping[str, str]
+    secrets: ModelSecrets
+    clock: Clock
+
+
 def _open_live_variant_maker(
     variant: CommandVariant | FunctionVariant | EndpointVariant,
-    environ: Mapping[str, str],
     slots: OutputSlots,
-    clock: Clock,
+    known: _MakerSurroundings,
     stack: AsyncExitStack,
 ) -> VariantOutputMaker:
     """The maker for a program of the user's; the stack closes what has to be closed."""
     if isinstance(variant, CommandVariant):
-        return CommandVariantOutputs(variant, environ, slots)
+        return CommandVariantOutputs(variant, known.environ, known.secrets, slots)
     if isinstance(variant, FunctionVariant):
-        return FunctionVariantOutputs(variant, collect_api_keys_to_hide(environ), slots)
+        return FunctionVariantOutputs(variant, known.secrets, slots)
     from evenhand.evals.variants.endpoints import LARGEST_ENDPOINT_ANSWER, EndpointVariantOutputs
     from evenhand.models.http_client import ModelHttpClient  # Both for those who need them.
 
     http = ModelHttpClient(LARGEST_ENDPOINT_ANSWER)
     stack.push_async_callback(http.close)
-    return EndpointVariantOutputs(variant, environ, http, slots, clock)
+    return EndpointVariantOutputs(variant, known.environ, known.secrets, http, slots, known.clock)
 
 
 _UTF8_BOM = b"\xef\xbb\xbf"

@@ -27,17 +27,19 @@ from evenhand.evals.variants.variant import (
 )
 from evenhand.files.python_functions import build_program_environment, import_by_python_path
 from evenhand.model.sample import VariantOutput
-from evenhand.models.hidden_keys import ModelSecrets, collect_api_keys_to_hide
+from evenhand.models.hidden_keys import CUT_MARGIN, ModelSecrets
 
 LARGEST_COMMAND_OUTPUT = 10_000_000
-_STDERR_TAIL = 4_000
+_STDERR_TAIL = 2 * CUT_MARGIN  # Bytes; of those that come after a cut, the first may be half a key.
 _KILL_GRACE = 5.0  # Seconds for a killed process to be gone.
 
 
 class CommandVariantOutputs:
     """Starts the program of a variant, so many at once."""
 
-    def __init__(self, variant: CommandVariant, environ: Mapping[str, str], places: OutputSlots) -> None:
+    def __init__(
+        self, variant: CommandVariant, environ: Mapping[str, str], secrets: ModelSecrets, places: OutputSlots
+    ) -> None:
         self._variant = variant
         unset = [name for name in variant.env if name not in environ]
         if unset:
@@ -47,7 +49,7 @@ class CommandVariantOutputs:
         self._environ = build_program_environment(environ, variant.env)
         self._program = _find_variant_program(variant, environ)
         self._places = places
-        self._secrets = collect_api_keys_to_hide(environ)
+        self._secrets = secrets
 
     async def make(self, sample: EvalSample, repeat: int) -> VariantOutput:
         """What the program writes, or an OutputError that says what became of it."""
@@ -66,7 +68,7 @@ class CommandVariantOutputs:
         if exchange.size > LARGEST_COMMAND_OUTPUT:
             raise OutputError(f"it wrote more than the {LARGEST_COMMAND_OUTPUT:,} bytes allowed")
         if code:
-            raise OutputError(self._describe_failure(code, exchange.said))
+            raise OutputError(self._describe_failure(code, exchange))
         try:
             return read_variant_text(exchange.written.decode(), took)
         except UnicodeDecodeError:
@@ -87,9 +89,10 @@ class CommandVariantOutputs:
             raise OutputError(f"{self._variant.argv[0]} cannot be started: {why.lower()}") from None
         return exchange
 
-    def _describe_failure(self, code: int, said: bytearray) -> str:
+    def _describe_failure(self, code: int, exchange: _VariantProcessExchange) -> str:
         """How it ended and the last line that it said, without keys."""
-        lines = self._secrets.remove_keys(said.decode("utf-8", "replace")).strip().splitlines()
+        said = self._secrets.remove_keys(exchange.said.decode("utf-8", "replace"))
+        lines = said[CUT_MARGIN if exchange.said_more else 0 :].strip().splitlines()
         last = self._secrets.hide_keys(lines[-1]) if lines else ""
         signals = {one.value: one.name for one in signal.Signals}
         how = f"exit code {code}" if code > 0 else f"ended by {signals.get(-code, f'signal {-code}')}"
@@ -112,6 +115,7 @@ class _VariantProcessExchange(asyncio.SubprocessProtocol):
     def __init__(self) -> None:
         self.written = bytearray()
         self.said = bytearray()
+        self.said_more = False  # Before that.
         self.size = 0
         self._streams = {1, 2}
         self._exited = asyncio.Event()
@@ -128,6 +132,7 @@ class _VariantProcessExchange(asyncio.SubprocessProtocol):
             self.written += data if self.size <= LARGEST_COMMAND_OUTPUT else b""
         else:
             self.said += data
+            self.said_more = self.said_more or len(self.said) > _STDERR_TAIL
             del self.said[:-_STDERR_TAIL]
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
@@ -171,7 +176,7 @@ class FunctionVariantOutputs:
 
     def __init__(self, variant: FunctionVariant, secrets: ModelSecrets, places: OutputSlots) -> None:
         self._variant = variant
-        self._call = variant.call or _import_variant_function(variant)
+        self._call = variant.call or _import_variant_function(variant, secrets)
         self._takes_text = _does_variant_take_text(self._call)
         self._secrets = secrets
         self._places = places
@@ -260,12 +265,13 @@ async def _call_variant_in_daemon_thread(call: Callable[[], tuple[object, float]
     return await asyncio.wrap_future(done)
 
 
-def _import_variant_function(variant: FunctionVariant) -> VariantFunction:
+def _import_variant_function(variant: FunctionVariant, secrets: ModelSecrets) -> VariantFunction:
     """The function of that name, looked for from the folder of the eval file too."""
     try:
         thing = import_by_python_path(variant.name, variant.folder)
     except (Exception, SystemExit) as problem:
-        what = f"python:{variant.name} cannot be loaded: {type(problem).__name__}: {problem}"
+        said = secrets.hide_keys(f"{type(problem).__name__}: {problem}")
+        what = f"python:{variant.name} cannot be loaded: {said}"
         raise EvalError(Fault(what, "as in python: my_bot:answer, for answer() in my_bot.py")) from None
     if not callable(thing):
         raise EvalError(Fault(f"python:{variant.name} is not a function"))

@@ -18,6 +18,7 @@ from evenhand.model.sample import VariantOutput
 from evenhand.models.requests import Message, ModelSettings
 
 DEFAULT_VARIANT_SECONDS = 120.0
+SENT_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 VariantFunction = Callable[..., object]  # It gets the sample as a dict, or the input where its parameter is a `str`.
 
 
@@ -57,6 +58,11 @@ class EndpointVariant:
 
     def __post_init__(self) -> None:
         _check_variant_seconds(self.seconds)
+
+    @property
+    def sent_variables(self) -> list[str]:
+        """The variables of the environment that it sends."""
+        return [name for text in (self.url, *self.headers.values()) for name in SENT_VARIABLE.findall(text)]
 
     def definition(self) -> dict[str, object]:
         """What identifies it: variables by their names, never by their values."""
