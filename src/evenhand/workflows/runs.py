@@ -193,8 +193,8 @@ def import_run(
             with opened.begin_transaction() as guarded:  # Nobody sees a run that was not checked, however this ends.
                 id = guarded.import_run(stream, trust_replies=trust_replies)
                 check_run_imported_by_user(guarded, id, show)
-            if baseline is not None:
-                opened.set_baseline(baseline, id)
+                if baseline is not None:
+                    guarded.set_baseline(baseline, id)
             return id
     except OSError as problem:
         raise InputError(Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=file)) from None
