@@ -100,10 +100,6 @@ class ServiceBusyError(ServiceError):
     """A service that gave no answer to a request; a later try may help: it cannot be reached, or has no time."""
 
 
-class UnreadableImportError(InputError):
-    """An imported run that was taken in and that something stumbled over later: the fault is its file's."""
-
-
 class JudgeError(InputError):
     """A judge that cannot be asked: its name, its key, its record."""
 
@@ -173,7 +169,7 @@ def mark_errors_about_imports() -> Iterator[None]:
         _FOUND_IMPORTS.reset(before)
 
 
-def find_unreadable_import_error(error: BaseException | None) -> UnreadableImportError | None:
+def find_unreadable_import_error(error: BaseException | None) -> InputError | None:
     """What is told of an error that nobody raised on purpose, where it came after imported runs were looked up.
 
     What a system says of a file or a line is no matter of the run.
@@ -184,7 +180,7 @@ def find_unreadable_import_error(error: BaseException | None) -> UnreadableImpor
     one = len(runs) == 1
     who = f"run {runs[0]} was imported, and its" if one else f"runs {', '.join(runs)} were imported, and one's"
     what = f"{who} file holds something that cannot be read ({type(error).__name__})"
-    told = UnreadableImportError(Fault(what, "evenhand runs delete ID removes it; have it exported again"))
+    told = InputError(Fault(what, "evenhand runs delete ID removes it; have it exported again"))
     told.imported_runs = runs
     return told
 

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from evenhand.errors import EvenhandError, InputError, ModelError, StoreError, UnreadableImportError
+from evenhand.errors import EvenhandError, InputError, ModelError, StoreError
 
 CallerGoneError = ClientDisconnect  # Raised where a request breaks off before its body is there.
 MEDIA_TYPE = "application/problem+json"
@@ -120,8 +120,8 @@ def find_http_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
 
 async def _answer_http_refusal(request: Request, error: Any) -> JSONResponse:
     found = find_http_problem(error)
-    imported = isinstance(error, UnreadableImportError) or (
-        found.status in (409, 422) and await asyncio.to_thread(_is_about_imported_run, request)
+    imported = found.status in (409, 422) and (
+        bool(getattr(error, "imported_runs", ())) or await asyncio.to_thread(_is_about_imported_run, request)
     )
     return _build_http_answer(found.status, list(found.faults), found.headers, imported=imported)
 
