@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
@@ -139,6 +141,48 @@ class BudgetError(ModelError):
     """Nothing was asked: the budget is spent."""
 
     attempts = 0
+
+
+_FOUND_IMPORTS: ContextVar[dict[str, None] | None] = ContextVar("found_imports", default=None)
+
+
+def note_imported_run_for_errors(run: str) -> None:
+    """That an imported run was looked up: an error after it may be about what its file says."""
+    found = _FOUND_IMPORTS.get()
+    if found is not None:
+        found[run] = None
+
+
+@contextmanager
+def mark_errors_about_imports() -> Iterator[None]:
+    """Within it, whatever is raised carries the imported runs that were looked up before, also in threads that wait."""
+    found: dict[str, None] = {}
+    before = _FOUND_IMPORTS.set(found)
+    try:
+        yield
+    except Exception as error:
+        for one in (error, error.__cause__):
+            if one is not None:
+                vars(one)["imported_runs"] = tuple(found)
+        raise
+    finally:
+        _FOUND_IMPORTS.reset(before)
+
+
+def find_unreadable_import_error(error: BaseException | None) -> InputError | None:
+    """What is told of an error that nobody raised on purpose, where it came after imported runs were looked up.
+
+    What a system says of a file or a line is no matter of the run.
+    """
+    runs: tuple[str, ...] = getattr(error, "imported_runs", ())
+    if not runs or isinstance(error, EvenhandError | OSError):
+        return None
+    one = len(runs) == 1
+    who = f"run {runs[0]} was imported, and its" if one else f"runs {', '.join(runs)} were imported, and one's"
+    what = f"{who} file holds something that cannot be read ({type(error).__name__})"
+    told = InputError(Fault(what, "evenhand runs delete ID removes it; have it exported again"))
+    told.imported_runs = runs
+    return told
 
 
 def make_unwritable_file_error(where: str, problem: OSError) -> InputError:

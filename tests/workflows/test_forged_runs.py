@@ -2,11 +2,11 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -23,10 +23,10 @@ from evenhand.workflows.run_samples import load_run_sample
 from evenhand.workflows.runs import import_run, list_runs, load_run_head
 from evenhand.workflows.sensitivity import measure_run_sensitivity
 from evenhand.workflows.what_if import ask_what_if_of_run
+from tests.workflows.mutations import mutate_json
 from tests.workflows.test_guests import GUEST, Json, Rows, forged, packed, unpacked
 
 MUTATIONS = 40
-VALUES: list[object] = [None, "x", -1, [], {}, True, ["x"], {"a": 1}, 1e300, "1/0", "nan"]
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +82,16 @@ def _forge_shown_rubric(change: Callable[[Json], None]) -> Callable[[str, Json],
     return forge
 
 
+def _forge_setup(change: Callable[[Json], object]) -> Callable[[str, Json], None]:
+    def forge(kind: str, row: Json) -> None:
+        if kind == "runs":
+            setup = json.loads(row["setup"])
+            change(setup)
+            row["setup"] = json.dumps(setup)
+
+    return forge
+
+
 def _forge_judge(kind: str, row: Json) -> None:
     if kind == "results":
         content = json.loads(row["content"])
@@ -103,6 +113,23 @@ def _forge_assertion(**changed: object) -> Callable[[str, Json], None]:
     whole = {"name": "short", "kind": "max_words", "layer": "fact", "weight": 1.0, "passed": True}
     whole |= {**dict.fromkeys(("looked_for", "found", "why_not"), ""), "start": None, "end": None, "parts": []}
     return _forge_content("results", lambda result: result.update(assertions=[{**whole, **changed}]))
+
+
+PREFERENCE: Json = {"judge": "even", "first": "old", "second": "new", "winner": None, "votes": [None, None]}
+PREFERENCE |= {"position_bias": False, "why_not": None, "reasons": [], "gate": None, "weight": 1.0}
+
+
+@cache
+def _make_whole_run() -> str:
+    return json.dumps(unpacked(forged()[1]))
+
+
+def _forge_run(change: Callable[[str, Json], None]) -> Path:
+    """The file of one run, made once, and changed."""
+    rows: Rows = [(kind, row) for kind, row in json.loads(_make_whole_run())]
+    for kind, row in rows:
+        change(kind, row)
+    return packed(rows, Path("forged.evenhand"))
 
 
 def _forge_id(kind: str, row: Json) -> None:
@@ -134,6 +161,22 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
     "statements": _forge_shown_rubric(lambda rubric: rubric.update(statements=True)),
     "verdicts": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass"}])),
     "a verdict's score": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": "pass", "from": "x"}])),
+    "the settings of judges": _forge_setup(lambda setup: setup["how"].update(settings=None)),
+    "a setting": _forge_setup(lambda setup: setup["how"]["settings"].update(max_tokens=[])),
+    "a setting that judges do not have": _forge_setup(lambda setup: setup["how"]["settings"].update(more=1)),
+    "the weights of judges": _forge_setup(lambda setup: setup["how"].update(weights=None)),
+    "a cascade": _forge_setup(lambda setup: setup["how"].update(cascade="x")),
+    "no language": _forge_setup(lambda setup: setup["how"].pop("language")),
+    "prompts": _forge_setup(lambda setup: setup.update(prompts=None)),
+    "fingerprints": _forge_setup(lambda setup: setup.update(fingerprints=None)),
+    "the name of a judge": _forge_setup(lambda setup: setup["judges"][0].update(name=1)),
+    "half a character": _forge_setup(lambda setup: setup["frame"].update(name="\ud800")),
+    "a variant": _forge_setup(lambda setup: setup["variants"].update(old="x")),
+    "what was selected": _forge_setup(lambda setup: setup.update(selection={"limit": 1})),
+    "flags found": _forge_content("results", lambda result: result["scorecard"].update(statements=False)),
+    "a step of a composite": _forge_content("results", lambda result: result["composite_steps"][0].update(before="5")),
+    "no judgments": _forge_content("results", lambda result: result.pop("judgments")),
+    "a pair": _forge_content("results", lambda result: result.update(preferences=[{**PREFERENCE, "judge": None}])),
     "a verdict's name": _forge_shown_rubric(lambda rubric: rubric.update(verdicts=[{"verdict": [], "from": 1}])),
 }
 
@@ -141,7 +184,7 @@ FORGED: dict[str, Callable[[str, Json], None]] = {
 @pytest.mark.parametrize("what", FORGED)
 def test_a_run_that_commands_would_stumble_over_is_refused(what: str, caplog: pytest.LogCaptureFixture) -> None:
     """It was imported, and then broke report, audit and sensitivity with a fault of our own; one sentence is said."""
-    _, file = forged(FORGED[what])
+    file = _forge_run(FORGED[what])
 
     with pytest.raises(StoreError, match=r"cannot be read|no run that Evenhand has written|belongs to nothing"):
         import_run(None, str(file))
@@ -152,16 +195,16 @@ def test_a_run_that_commands_would_stumble_over_is_refused(what: str, caplog: py
 
 def test_an_assertion_that_fits_a_table_is_taken() -> None:
     """Those above are refused for what is changed in it."""
-    _, file = forged(_forge_assertion())
+    file = _forge_run(_forge_assertion())
 
     assert import_run(None, str(file)) == GUEST
 
 
 def test_what_cannot_be_read_is_named() -> None:
     """The type of an error of ours tells nobody what is wrong with the file."""
-    _, file = forged(_forge_content("results", lambda result: result.update(output="x")))
+    file = _forge_run(_forge_content("results", lambda result: result.update(output="x")))
 
-    with pytest.raises(StoreError, match=r"cannot be read: output of a result has another type \(position 0, variant "):
+    with pytest.raises(StoreError, match=r"cannot be read: result.output has another type \(position 0, variant "):
         import_run(None, str(file))
 
 
@@ -171,7 +214,7 @@ def test_a_run_that_a_door_cannot_show_is_refused() -> None:
     def fail(_: Json) -> None:
         raise KeyError("nobody")
 
-    _, file = forged()
+    file = _forge_run(lambda _kind, _row: None)
     with pytest.raises(StoreError, match=r"has rows that cannot be read \(KeyError\)"):
         import_run(None, str(file), show=fail)
     assert list_runs(None) == []
@@ -181,7 +224,7 @@ def test_a_review_by_somebody_who_was_not_asked_is_shown() -> None:
     """The names in a result are anybody's word: a command that looked them up among the judges failed."""
     review: Json = {"score": 3.0, "holistic": None, "criteria": {}, "steps": []}
     reviews = [{"judge": name, **review} for name in ("even", "odd")]
-    _, file = forged(_forge_content("results", lambda result: result["scorecard"].update(reviews=reviews)))
+    file = _forge_run(_forge_content("results", lambda result: result["scorecard"].update(reviews=reviews)))
 
     taken = CliRunner().invoke(app, ["runs", "import", str(file)], catch_exceptions=False)
     shown = CliRunner().invoke(app, ["runs", "show", GUEST, "--full"], catch_exceptions=False)
@@ -199,18 +242,12 @@ def _forget_later_fields(rubric: Json) -> None:
 
 def test_a_run_of_an_older_version_is_no_forgery() -> None:
     """Its rubric lacks what rubrics could not say then: it is imported, and every command reads it."""
-    _, file = forged(_forge_rubric(_forget_later_fields))
+    file = _forge_run(_forge_rubric(_forget_later_fields))
 
     assert import_run(None, str(file)) == GUEST
     for command in COMMANDS.values():
         with suppress(EvenhandError):
             command()
-
-
-def _list_paths(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    for key, below in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
-        yield (*path, key)
-        yield from _list_paths(below, (*path, key))
 
 
 def _mutate_run(rows: Rows, chance: random.Random) -> None:
@@ -219,19 +256,12 @@ def _mutate_run(rows: Rows, chance: random.Random) -> None:
         [("runs", "setup"), ("results", "content"), ("samples", "content"), ("calls", "reply")]
     )
     row = chance.choice([row for name, row in rows if name == kind])
-    data = json.loads(row[column])
-    *above, last = chance.choice(list(_list_paths(data)))
-    place: Any = data
-    for key in above:
-        place = place[key]
-    place[last] = chance.choice(VALUES)
-    row[column] = json.dumps(data)
+    row[column] = mutate_json(row[column], chance)
 
 
 def test_whatever_is_changed_in_a_run_is_refused_or_read_by_every_command() -> None:
     """A message of ours is an answer too; any other error is not."""
-    _, file = forged()
-    whole, chance, taken = json.dumps(unpacked(file)), random.Random(11), 0
+    whole, chance, taken = _make_whole_run(), random.Random(11), 0
     for _ in range(MUTATIONS):
         rows = [(kind, row) for kind, row in json.loads(whole)]
         _mutate_run(rows, chance)

@@ -457,3 +457,20 @@ def test_a_finished_run_says_how_many_samples_it_had(count: object) -> None:
 
     with pytest.raises(StoreError, match="does not say how many samples"):
         import_run(None, str(file))
+
+
+@pytest.mark.parametrize("name", ["bad name!", "main"])
+def test_an_import_whose_baseline_is_refused_leaves_nothing_behind(name: str) -> None:
+    """The run stayed, was listed, and could not be imported again; "main" is refused, for the run was stopped."""
+
+    def stop(kind: str, row: Json) -> None:
+        if kind == "runs" and name == "main":
+            row["state"] = "stopped"
+
+    _, file = forged(stop)
+
+    with pytest.raises(StoreError, match=r"a baseline cannot be called|is stopped, not finished"):
+        import_run(None, str(file), baseline=name)
+
+    assert list_runs(None) == []
+    assert list_baselines(None) == []

@@ -18,7 +18,12 @@ from evenhand.cli.output import (
     print_message,
     print_until_reader_leaves,
 )
-from evenhand.errors import EvenhandError, suggest_close_word_in_error
+from evenhand.errors import (
+    EvenhandError,
+    find_unreadable_import_error,
+    mark_errors_about_imports,
+    suggest_close_word_in_error,
+)
 
 EXIT_BAD_INPUT = 2
 EXIT_OUR_FAULT = 3
@@ -85,10 +90,10 @@ def run_cli() -> NoReturn:
         if stream is not None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     try:
-        code = app(standalone_mode=False) or 0
+        with mark_errors_about_imports():
+            code = app(standalone_mode=False) or 0
     except EvenhandError as error:
-        code = _print_failure(str(error), EXIT_BAD_INPUT)
-        print_import_marks(error.imported_runs)
+        code = _print_refusal(error)
     except click.exceptions.Exit as stop:
         code = stop.exit_code
     except click.ClickException as error:
@@ -105,9 +110,17 @@ def run_cli() -> NoReturn:
     sys.exit(code)
 
 
+def _print_refusal(error: EvenhandError) -> int:
+    code = _print_failure(str(error), EXIT_BAD_INPUT)
+    print_import_marks(error.imported_runs)
+    return code
+
+
 def _print_own_fault(error: Exception) -> int:
     if os.environ.get("EVENHAND_TRACEBACK"):
         raise error
+    if (unreadable := find_unreadable_import_error(error)) is not None:
+        return _print_refusal(unreadable)
     what = f"{type(error).__name__}: {error}"
     told = f"a fault of Evenhand itself, please report it: {what} (EVENHAND_TRACEBACK=1 shows more)"
     return _print_failure(told, EXIT_OUR_FAULT)

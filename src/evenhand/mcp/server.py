@@ -13,7 +13,12 @@ from mcp_types import CallToolResult, InputRequiredResult, ToolAnnotations
 from pydantic import ValidationError
 
 from evenhand._version import __version__
-from evenhand.errors import EvenhandError, suggest_close_word_in_error
+from evenhand.errors import (
+    EvenhandError,
+    find_unreadable_import_error,
+    mark_errors_about_imports,
+    suggest_close_word_in_error,
+)
 from evenhand.mcp.tool_results import refuse_tool, refuse_tool_for_error
 from evenhand.mcp.tools import AssistantTools
 from evenhand.models.connections import Connections
@@ -45,7 +50,8 @@ class AssistantServer(MCPServer[Any]):
             hint = suggest_close_word_in_error(unknown[0], known[name]) or f"it takes {', '.join(known[name])}"
             return refuse_tool([f"{name} takes no argument {unknown[0][:60]!r}"], hint)
         try:
-            return await super().call_tool(name, arguments, context)
+            with mark_errors_about_imports():
+                return await super().call_tool(name, arguments, context)
         except ToolError as error:
             if isinstance(error.__cause__, EvenhandError):
                 return refuse_tool_for_error(error.__cause__)
@@ -53,6 +59,8 @@ class AssistantServer(MCPServer[Any]):
                 return refuse_tool(
                     _tell_wrong_tool_arguments(error.__cause__), f"{name} takes {', '.join(known[name])}"
                 )
+            if (unreadable := find_unreadable_import_error(error.__cause__)) is not None:
+                return refuse_tool_for_error(unreadable)
             raise
 
 

@@ -21,6 +21,8 @@ from evenhand.errors import EvenhandError, InputError, ModelError, StoreError
 
 CallerGoneError = ClientDisconnect  # Raised where a request breaks off before its body is there.
 MEDIA_TYPE = "application/problem+json"
+# Raised on purpose: whoever asks is told each in its own words.
+TOLD_ERRORS = (EvenhandError, RequestValidationError, HTTPException, CallerGoneError)
 RUN_ROUTE = re.compile(r"/v1/runs/([^/]+)")
 TITLES = {
     401: "No token", 403: "Not allowed", 404: "Not found", 405: "Method not allowed",
@@ -118,7 +120,9 @@ def find_http_problem(error: ProblemError | EvenhandError) -> ServiceProblem:
 
 async def _answer_http_refusal(request: Request, error: Any) -> JSONResponse:
     found = find_http_problem(error)
-    imported = found.status in (409, 422) and await asyncio.to_thread(_is_about_imported_run, request)
+    imported = found.status in (409, 422) and (
+        bool(getattr(error, "imported_runs", ())) or await asyncio.to_thread(_is_about_imported_run, request)
+    )
     return _build_http_answer(found.status, list(found.faults), found.headers, imported=imported)
 
 

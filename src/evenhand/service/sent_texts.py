@@ -10,9 +10,9 @@ from typing import Any
 from fastapi import Request, Response
 from fastapi.routing import APIRoute
 
-from evenhand.errors import InputError
+from evenhand.errors import InputError, find_unreadable_import_error, mark_errors_about_imports
 from evenhand.service.callers import find_caller
-from evenhand.service.problems import JSON_TYPE
+from evenhand.service.problems import JSON_TYPE, TOLD_ERRORS, ProblemError
 from evenhand.workflows.sent_inputs import find_half_characters
 
 # How half a character may come: as an escape, as bytes that are no UTF-8, or in a body of UTF-16.
@@ -22,7 +22,7 @@ RouteHandler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class CheckedRoute(APIRoute):
-    """A route whose bodies hold no text that nothing can keep."""
+    """A route whose bodies hold no text that nothing can keep, and that tells of an imported run what breaks on it."""
 
     def get_route_handler(self) -> RouteHandler:
         """The handler, behind the look at what was sent."""
@@ -30,7 +30,13 @@ class CheckedRoute(APIRoute):
 
         async def handle_checked_request(request: Request) -> Response:
             await refuse_half_characters(request)
-            return await handle(request)
+            try:
+                with mark_errors_about_imports():
+                    return await handle(request)
+            except (ProblemError, *TOLD_ERRORS):
+                raise
+            except Exception as error:
+                raise find_unreadable_import_error(error) or error from error.__cause__
 
         return handle_checked_request
 

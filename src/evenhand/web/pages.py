@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -19,7 +19,7 @@ from jinja2 import Environment, pass_context
 from jinja2.runtime import Context
 
 from evenhand._version import __version__
-from evenhand.errors import EvenhandError
+from evenhand.errors import EvenhandError, find_unreadable_import_error, mark_errors_about_imports
 from evenhand.report.html.page_file import build_report_template_environment, load_report_template_part
 from evenhand.report.html.sample_page import SAMPLE_FILTERS
 from evenhand.report.phrases import IMPORTED_RUN
@@ -193,7 +193,8 @@ class WorkbenchRoute(APIRoute):
 
         async def answer(request: Request) -> Response:
             try:
-                return await handle(request)
+                with mark_errors_about_imports():
+                    return await handle(request)
             except SignInNeededError as error:
                 if request.method in SAFE_METHODS:
                     return RedirectResponse(
@@ -208,6 +209,8 @@ class WorkbenchRoute(APIRoute):
             except CallerGoneError:
                 return Response(status_code=400)  # Nobody is there to read it.
             except Exception as error:
+                if (unreadable := find_unreadable_import_error(error)) is not None:
+                    return render_problem_page(request, find_http_problem(unreadable), unreadable.imported_runs)
                 LOG.exception("a page failed")
                 fault = {"where": "", "what": f"{type(error).__name__}: please report it", "would_work": ""}
                 return render_problem_page(request, ServiceProblem(status=500, faults=(fault,)))
@@ -218,14 +221,14 @@ class WorkbenchRoute(APIRoute):
 PAGE_TITLES = {422: "This cannot be shown"}  # What the API says of a request says little of an address.
 
 
-def render_problem_page(request: Request, problem: ServiceProblem) -> Response:
-    """What is wrong, where, and what would work."""
+def render_problem_page(request: Request, problem: ServiceProblem, guests: Sequence[str] = ()) -> Response:
+    """What is wrong, where, and what would work; `guests` are the imported runs that it is about."""
     title = PAGE_TITLES.get(problem.status) or TITLES.get(problem.status, "Error")
     # A page below a run leads back to it; where there is no such run, there is nothing to go back to.
     below = re.match(r"/runs/([^/]+)/", request.url.path) if problem.status != 404 else None
     given: dict[str, Any] = {"faults": problem.faults, "run_page": below[0].rstrip("/") if below else ""}
-    if problem.status >= 500:
-        given["guests"] = ()  # It shows nothing of a run, and the store may be what failed.
+    if guests or problem.status >= 500:
+        given["guests"] = guests  # A failure of ours shows nothing of a run, and the store may be what failed.
     page = render_page(request, "problem.html.j2", status=problem.status, title=title, **given)
     page.headers.update(problem.headers)
     return page

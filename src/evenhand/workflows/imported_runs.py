@@ -15,12 +15,13 @@ from evenhand.errors import EvenhandError, Fault, StoreError
 from evenhand.models.recording import model_reply_from_json
 from evenhand.report.data_files import list_unfit_report_values
 from evenhand.report.report_data import build_report_data
-from evenhand.runs.imported_shapes import JUDGMENT, RESULT, SAMPLE, SHOWN_RUBRIC, list_wrong_shapes
+from evenhand.runs.imported_shapes import RESULT, SAMPLE, SETUP, list_wrong_shapes
 from evenhand.runs.run_record import RunEvalRecord, read_run_eval_record
 from evenhand.runs.stored_judgments import find_run_rubric_for_tag, restore_run_rubric
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.wording import DAMAGED_STORE, read_kept_fraction
+from evenhand.workflows.align_inputs import read_run_judge_options
 from evenhand.workflows.audit import audit_run
 from evenhand.workflows.report import add_label_agreement_for_user, load_run_report, load_user_report_head
 from evenhand.workflows.sensitivity import report_sensitivity_for_user
@@ -151,15 +152,16 @@ def refuse_unreadable_imported_run(store: Store, run: Row) -> Json:
     What they refuse in words of their own, such as a run with too few samples, is no fault of the file.
     """
     setup = json.loads(run["setup"])
+    for wrong in islice(_list_wrong_parts_of_imported_run(store, run["id"], setup), 1):
+        raise _make_imported_run_error(f"is no run that Evenhand has written: {wrong}")
+    with _allow_refusals():
+        read_run_judge_options(setup, imported=run["imported"])
     for kept in (*setup["rubrics"].values(), *setup.get("scored_by", {}).values()):
         with _allow_refusals():
             restore_run_rubric(kept)
     for tag in setup["rubrics"]:
         with _allow_refusals():
             find_run_rubric_for_tag(setup, tag)
-    for wrong in islice(_list_wrong_parts_of_imported_run(store, run["id"], setup), 1):
-        what = f"is no run that Evenhand has written: {wrong}"
-        raise _make_imported_run_error(what)
     head, samples = load_run_report(store, run["id"])
     for place in islice(list_unfit_report_values(head, samples), 1):
         raise _make_imported_run_error(f"is no run that Evenhand has written: {place} fits no table")
@@ -183,27 +185,28 @@ def _allow_refusals() -> Iterator[None]:
 
 def _list_wrong_parts_of_imported_run(store: Store, id: str, setup: Json) -> Iterator[str]:
     """What in its rows is not of the shape, or not about the samples, that a run of ours has."""
-    for wrong in list_wrong_shapes(setup["frame"]["rubrics"], [SHOWN_RUBRIC], "rubrics"):
-        yield f"{wrong} has another type"
+    yield from list_wrong_shapes(setup, SETUP, "setup")
+    if _has_lone_surrogates(setup):
+        yield "setup holds half a character"
     known = set()
     for row in store.samples(id):
         known.add(row["id"])
         content = json.loads(row["content"])
         if content.get("id", row["id"]) != row["id"]:
             yield f"sample {row['id']!r} has another id in its content"
-        yield from (f"{wrong} of sample {row['id']!r} has another type" for wrong in list_wrong_shapes(content, SAMPLE))
+        yield from (f"{wrong} (sample {row['id']!r})" for wrong in list_wrong_shapes(content, SAMPLE))
     for label in store.labels(id):
         if label["sample"] not in known:
             yield f"a label is about sample {label['sample']!r}, which it does not have"
     for row in store.results(id):
         where = f"position {row['position']}, variant {row['variant']!r}"
-        yield from (f"{wrong} ({where})" for wrong in _list_wrong_parts_of_imported_result(json.loads(row["content"])))
+        yield from (f"{wrong} ({where})" for wrong in list_wrong_shapes(json.loads(row["content"]), RESULT, "result"))
 
 
-def _list_wrong_parts_of_imported_result(content: Json) -> Iterator[str]:
-    yield from (f"{wrong} of a result has another type" for wrong in list_wrong_shapes(content, RESULT))
-    for one in content["judgments"]:
-        yield from (f"{wrong} of a judgment has another type" for wrong in list_wrong_shapes(one, JUDGMENT))
-        yield from (f"a judgment lacks {name}" for name in ("judge", "criterion", "exact") if name not in one)
-        if one.get("exact") is not None:
-            read_kept_fraction(one["exact"])
+def _has_lone_surrogates(data: Json) -> bool:
+    """Whether a text in it, or a name, is one that nothing could send; replies and outputs may hold some."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False

@@ -12,7 +12,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from evenhand.errors import Fault, InputError, StoreError, make_unwritable_file_error
+from evenhand.errors import Fault, InputError, StoreError, make_unwritable_file_error, mark_errors_about_imports
 from evenhand.files.private_files import open_private_bytes_file
 from evenhand.runs.run_record import find_kept_result_composite
 from evenhand.store.rows import Row
@@ -189,12 +189,13 @@ def import_run(
         with (
             nullcontext(stdin or BytesIO()) if file == "-" else Path(file).open("rb") as stream,
             open_user_store(store, create=True) as opened,
+            mark_errors_about_imports(),  # Apart: a run that is refused is no guest.
         ):
             with opened.begin_transaction() as guarded:  # Nobody sees a run that was not checked, however this ends.
                 id = guarded.import_run(stream, trust_replies=trust_replies)
                 check_run_imported_by_user(guarded, id, show)
-            if baseline is not None:
-                opened.set_baseline(baseline, id)
+                if baseline is not None:
+                    guarded.set_baseline(baseline, id)
             return id
     except OSError as problem:
         raise InputError(Fault(f"cannot be read: {(problem.strerror or str(problem)).lower()}", where=file)) from None

@@ -66,18 +66,17 @@ def load_rubric_for_service(rubric: str | Mapping[str, object]) -> Rubric:
     faults = find_unshipped_rubric_faults(rubric)
     if faults:
         raise InputError(*faults)
-    return load_rubric(rubric)
+    with confine_service_to_shipped_files():
+        return load_rubric(rubric)
 
 
 def find_unshipped_rubric_faults(rubric: object, path: FaultPath = ()) -> list[Fault]:
-    """Names in a rubric, or of one, that are none of those that ship: they could be files of this machine."""
-    if isinstance(rubric, str):
+    """What a rubric is, or names, that does not ship: a number or null could be the name of a file here, too."""
+    if not isinstance(rubric, Mapping):
         hint = "; or send it as a mapping"
         return _find_unshipped_name_in_sent_rubric(
             "rubric", rubric, list_rubric_file_names(), path or ("rubric",), hint
         )
-    if not isinstance(rubric, Mapping):
-        return []
     named = (("method", list_method_yaml_names()), ("extends", list_rubric_file_names()))
     parts = [
         _find_unshipped_name_in_sent_rubric(one, rubric[one], known, (*path, one))
@@ -99,7 +98,8 @@ def parse_task_for_service(fields: Mapping[str, Any]) -> tuple[Task, str]:
     # One text under `judges` may be a file in a task file; here it is a name.
     source = json.dumps({**fields, "judges": [judges]} if isinstance(judges, str) else fields)
     try:
-        task = parse_task_text(source, Path("task.json"), os.environ)
+        with confine_service_to_shipped_files():
+            task = parse_task_text(source, Path("task.json"), os.environ)
     except ContestError as error:
         # It came in one line of no file: the field is the place.
         raise ContestError(*(Fault(one.what, one.hint, one.path) for one in error.faults)) from None
@@ -177,7 +177,8 @@ def parse_eval_for_service(fields: Mapping[str, Any]) -> Eval:
     # One text under `judges` may be a file in an eval file; here it is a name.
     given = {**fields, "judges": [judges]} if isinstance(judges, str) else fields
     try:
-        eval = read_eval_data(given, os.environ)
+        with confine_service_to_shipped_files():
+            eval = read_eval_data(given, os.environ)
     except InputError as error:
         raise EvalError(*error.faults) from None
     faults = list(_find_local_models(eval))
@@ -226,7 +227,7 @@ def _find_local_scoring_of_sent_eval(part: object, path: FaultPath) -> Iterator[
     """Rubrics and assertions of an eval, or of a sample."""
     if not isinstance(part, dict):
         return
-    if "rubric" in part:
+    if "rubric" in part and not (path and part["rubric"] is None):  # A sample may say that it brings none.
         yield from find_unshipped_rubric_faults(part["rubric"], (*path, "rubric"))
     for tag, rubric in _list_entries_of_sent_eval(part.get("rubrics")):
         yield from find_unshipped_rubric_faults(rubric, (*path, "rubrics", tag))
@@ -241,7 +242,7 @@ def _find_local_assertion_of_sent_eval(given: object, path: FaultPath) -> Iterat
         return
     if EXECUTED_KIND in given:
         yield Fault("a request cannot say what is executed", "leave it out", (*path, EXECUTED_KIND))
-    if isinstance(given.get(SCHEMA_KIND), str):
+    if SCHEMA_KIND in given and not isinstance(given[SCHEMA_KIND], dict):
         yield Fault("a request cannot name a file with a schema", "send it as a mapping", (*path, SCHEMA_KIND))
     for word, parts in _list_entries_of_sent_eval(given.get(SET_KIND)):
         for at, one in enumerate(_as_list_in_sent_eval(parts)):

@@ -34,7 +34,7 @@ from evenhand.store.row_types import parse_stored_object
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.store import Store
 from evenhand.workflows.run import RunOptions, RunResult, check_user_run, plan_user_run_setup, run
-from evenhand.workflows.sent_inputs import parse_eval_for_service
+from evenhand.workflows.sent_inputs import confine_service_to_shipped_files, parse_eval_for_service
 from evenhand.workflows.stores import StoreLike, open_user_store
 
 LOG = logging.getLogger("evenhand.service")
@@ -97,8 +97,9 @@ async def create_service_run(store: Store, fields: Mapping[str, Any], options: M
 
 def _check_service_run(fields: Json, options: Mapping[str, Any]) -> Eval:
     """The eval of a run that is asked for; an InputError with what could not be run."""
-    eval, counted = check_user_run(parse_eval_for_service(fields), _read_run_options(options))
-    asyncio.run(_plan_service_run(eval, counted))
+    with confine_service_to_shipped_files():
+        eval, counted = check_user_run(parse_eval_for_service(fields), _read_run_options(options))
+        asyncio.run(_plan_service_run(eval, counted))
     return eval
 
 
@@ -128,7 +129,9 @@ def carry_out_run(store: Store, id: str, control: RunWorkflowControl, limits: Sh
         content = json.loads(request["content"])
         options = _read_run_options(content["options"], place=store.address, id=id)
         watch = partial(_watch_service_run, store, id, control)
-        result = asyncio.run(run(parse_eval_for_service(content["eval"]), options=options, watch=watch, shared=limits))
+        with confine_service_to_shipped_files():
+            eval = parse_eval_for_service(content["eval"])
+            result = asyncio.run(run(eval, options=options, watch=watch, shared=limits))
     except StoreError:
         raise  # Another worker has it, or the store cannot be written now: it stays due.
     except EvenhandError as error:

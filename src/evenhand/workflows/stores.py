@@ -6,13 +6,13 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import wraps
 from hashlib import sha256
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-from evenhand.errors import EvenhandError, Fault, InputError
+from evenhand.errors import Fault, InputError, note_imported_run_for_errors
 from evenhand.store.database import NO_RUNS, StoreLocation, locate_store_database
 from evenhand.store.queries import ASIDE_PREFIXES
 from evenhand.store.rows import Row
@@ -25,15 +25,13 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True, eq=False, repr=False)
 class UserStore(Store):
-    """A store that notes which imported runs were looked up in it, so that an error about them can be marked."""
-
-    found_imports: dict[str, None] = field(default_factory=dict)
+    """A store that notes which imported runs are looked up in it, so that an error about them can be marked."""
 
     def find_run(self, id: str) -> Row:
         """The run that is meant."""
         row = Store.find_run(self, id)
         if row["imported"] is not None:
-            self.found_imports[row["id"]] = None
+            note_imported_run_for_errors(row["id"])
         return row
 
 
@@ -45,11 +43,7 @@ def open_user_store(store: StoreLike, *, create: bool = False, empty: str = NO_R
         return
     opened = UserStore.open(store, os.environ, create=create, empty=empty)
     with opened:
-        try:
-            yield opened
-        except EvenhandError as error:
-            error.imported_runs = tuple(opened.found_imports)
-            raise
+        yield opened
 
 
 def refuse_run_kept_aside(row: Row) -> None:
