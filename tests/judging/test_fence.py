@@ -316,7 +316,8 @@ def is_marked(line: str, before: str = "Good.\n") -> bool:
 
 
 SPELLINGS = {"a": "аαａ𝐚ᴀꓮ", "e": "еεｅ𝐞ᴇꓰ", "h": "һｈ𝐡ʜꓧ", "i": "іιｉ𝐢ɪꓲ", "m": "мｍ𝐦ᴍꓟ", "n": "ｎ𝐧ɴꓠ", "p": "рρｐ𝐩ᴘꓑ",
-             "r": "гｒ𝐫ʀꓣ", "s": "ѕｓ𝐬ꜱꓢ", "t": "тτｔ𝐭ᴛꓔ", "u": "υｕ𝐮ᴜꓴ", "y": "уｙ𝐲ʏꓬ", ":": "：﹕︓"}  # fmt: skip
+             "r": "гｒ𝐫ʀꓣ", "s": "ѕｓ𝐬ꜱꓢ", "t": "тτｔ𝐭ᴛꓔ", "u": "υｕ𝐮ᴜꓴ", "y": "уｙ𝐲ʏꓬ", "o": "оο𝐨𝟎𝟘🯰",
+             "l": "ⅼ𝐥𝟏𝟙𝟭🯱ǀ∣", "d": "ԁⅾ𝐝", ":": "：﹕︓"}  # fmt: skip
 UNSEEN = [
     "",
     "",
@@ -334,7 +335,7 @@ UNSEEN = [
 ]
 
 
-@given(word=st.sampled_from(["system", "user", "assistant", "human", "prompt"]), data=st.data())
+@given(word=st.sampled_from(["system", "user", "assistant", "human", "prompt", "model", "tool"]), data=st.data())
 def test_no_spelling_of_a_role_keeps_its_power(word: str, data: st.DataObject) -> None:
     """Any letter in any script that looks like it, with anything unseen between them."""
     letters = [data.draw(st.sampled_from([one, one.upper(), *SPELLINGS.get(one, "")])) for one in f"{word}:"]

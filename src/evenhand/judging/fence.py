@@ -32,8 +32,10 @@ _BREAKS = rf"\r\x0b\x0c{_TEARS}\u2028\u2029"
 
 
 def _spell_role_words(words: str) -> str:
-    """A pattern of the words. A capital `I` and a small `l` are the same stroke; but `Al:` is a name."""
-    letters = [[letter if len(word) < 4 or letter not in "il" else "[il]" for letter in word] for word in words.split()]
+    """A pattern of the words. A capital `I`, a small `l` and `ǀ` are the same stroke; but `Al:` is a name."""
+    letters = [
+        [letter if len(word) < 4 or letter not in "il" else "[ilǀ]" for letter in word] for word in words.split()
+    ]
     return "|".join(f"[{_TEARS}]*".join(word) for word in letters)
 
 
@@ -64,6 +66,9 @@ _POWER = re.compile(
     """,
     re.VERBOSE | re.MULTILINE,
 )
+_STYLED = {  # 𝟎 and 𝟏 in all their styles pass for letters; read as digits, they would be those of `Mode1:`.
+    first + digit: "ol"[digit] for first in (0x1D7CE, 0x1D7D8, 0x1D7E2, 0x1D7EC, 0x1D7F6, 0x1FBF0) for digit in (0, 1)
+}
 _OTHER_WORD = re.compile(r"[Вв]от\b")  # Russian for "here is"; in small letters it is no look-alike of `bot`.
 _SURROGATES = re.compile("[\ud800-\udfff]")
 # Without one of these or "--", no ASCII text has a tag, a turn, a heading or a character that nobody sees.
@@ -126,7 +131,7 @@ def neutralize_untrusted_prompt_text(text: str) -> str:
 
 def _find_powerful_prompt_words(text: str) -> Iterator[int]:
     """The places of the first character of a tag, and of the first letter of a role."""
-    folded = text.lower() if text.isascii() else fold_lookalike_letters(text, at_a_glance=True)
+    folded = text.lower() if text.isascii() else fold_lookalike_letters(text.translate(_STYLED), at_a_glance=True)
     found = [one.start() if one["tag"] else one.end() - 1 for one in _POWER.finditer(folded)]
     if text.isascii() or not found:
         yield from found
