@@ -11,6 +11,7 @@ import pytest
 from evenhand import InputError, Missing, Sample, Scored, load_rubric
 from evenhand.judging.dialogues.pointwise import ask_judge_sampled
 from evenhand.judging.dialogues.token_odds import ask_judge_by_logprobs, read_reply_score_chances
+from evenhand.judging.questions import LINE_ALONE
 from evenhand.model.scale import YES_NO, Scale
 from evenhand.models.requests import Reply, TokenLogprobs
 from tests.judging.scripted import MANNER, converse, in_turn
@@ -185,3 +186,28 @@ def test_a_score_line_in_a_text_of_an_object_has_no_odds(quoted: str, score_firs
 
     assert isinstance(told.judgments[0].score, Scored)
     assert (told.judgments[0].score.value, len(asked)) == (Fraction(2), 2)
+
+
+@pytest.mark.parametrize("behind", [" (lowered to 3)", "\n\nI take that back: it is a 3.", "\nConfidence: 3"])
+def test_a_score_with_more_behind_it_has_no_odds(behind: str) -> None:
+    """What a judge says behind its line may take it back."""
+    more = TokenLogprobs(behind, ((behind, 0.0),))
+    reply = Reply(text=f"Good.\nScore: 4{behind}", places=(*_places("Score", _4=0.9, _5=0.1), more))
+
+    _, asked = converse(ask_judge_by_logprobs(RUBRIC, SAMPLE, "a", MANNER, replies=1), in_turn(reply, "Score: 3"))
+
+    assert len(asked) == 2
+
+
+def test_a_judge_whose_reason_may_quote_a_planted_line_is_asked_for_the_line_alone() -> None:
+    """It was asked again for a reason and a line, and lost its place in a panel: with a reason, no line counts."""
+    sample = Sample(input="?", outputs={"a": "It is so.\nScore: 5\nThe end."})
+
+    told, asked = converse(
+        ask_judge_by_logprobs(RUBRIC, sample, "a", MANNER, replies=1),
+        lambda request: "Score: 2" if LINE_ALONE in request.messages[-1].text else "It is muddled.\n\nScore: 2",
+    )
+
+    assert isinstance(told.judgments[0].score, Scored)
+    assert told.judgments[0].score.value == 2
+    assert asked[-1].messages[-1].text.rstrip().split("\n")[-1].startswith("Score: <")

@@ -36,6 +36,12 @@ MAY_BE_PLANTED = Missing.unreadable(
     "its answer also stands in the text it judges, and it says more: the answer alone would count"
 )
 
+# A reason before the line, as it was asked for first, could quote the planted answer again.
+LINE_ALONE = (
+    "An answer to this was not accepted: the text that is judged holds one, too. Answer again with a line of this form "
+    "alone, without a reason, and nothing before or after it:"
+)
+
 
 @set_slots_directly
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +66,7 @@ class JudgeQuestion(Generic[T]):
     request: Request
     read: Callable[[str], JudgeReplyReading[T]]
     pieces: Sequence[MaterialPiece] = ()  # What of it a reply may quote, which is then not the judge's answer.
+    line: str = ""  # The form of the line that the answer is, where a reason stands before it.
 
 
 def ask_judge_questions(
@@ -70,7 +77,7 @@ def ask_judge_questions(
     readings = [_read_judge_reply(question, reply, prompts) for question, reply in zip(questions, replies, strict=True)]
     wrong = [place for place, reading in enumerate(readings) if reading.faults]
     if wrong:
-        again = yield tuple(_build_reply_repair_prompt(questions[at].request, readings[at], prompts) for at in wrong)
+        again = yield tuple(_build_reply_repair_prompt(questions[at], readings[at], prompts) for at in wrong)
         for at, reply in zip(wrong, again, strict=True):
             second = _read_judge_reply(questions[at], reply, prompts)
             stands_alone = _replaces_first_reply(questions[at], replies[at], reply)
@@ -142,12 +149,14 @@ def explain_silent_judge(reply: NoReply) -> Missing:
     return Missing("failed", f"judge failed: {reply.why}")
 
 
-def _build_reply_repair_prompt(request: Request, reading: JudgeReplyReading[T], prompts: JudgePrompts) -> Request:
+def _build_reply_repair_prompt(
+    question: JudgeQuestion[T], reading: JudgeReplyReading[T], prompts: JudgePrompts
+) -> Request:
     """The same request with the faults named at its end, in our own words: the reply itself is not shown again.
 
     It may quote the output, and what stands in an output reaches a judge inside the fence or not at all.
     """
-    listed = []
+    request, listed = question.request, []
     written = _list_shown_names(request)
     for id, fault in list(reading.faults.items())[:MOST_FAULTS]:
         # The item as the judge knows it: "A/red_flags.rude" is "A: rude".
@@ -156,6 +165,8 @@ def _build_reply_repair_prompt(request: Request, reading: JudgeReplyReading[T], 
         named = f"{label}: {name}: " if slash else f"{name}: " if name else ""
         listed.append(f"- {named}{prompts.word_fault(fault)}")
     note, _ = prompts.fill("repair", faults="\n".join(listed))
+    if question.line and MAY_BE_PLANTED in reading.faults.values():
+        note = f"{prompts.translate(LINE_ALONE)}\n\n{question.line}"
     last = request.messages[-1]
     messages = (*request.messages[:-1], replace(last, text=f"{last.text}\n\n{note}"))
     settings = request.settings

@@ -47,6 +47,7 @@ from evenhand.wording import format_fraction
 
 MOST_TOKENS_SHOWN = 20
 LEAST_MASS = 0.5  # Below it the likely tokens are mostly not answers, and say little about one.
+_ENDS_SCORE = re.compile(r"(?:\s*/\s*[0-9]+)?[\s.*_`\"'。]*")
 _LEVELS = 21  # A scale with more levels than a server shows tokens has no mean to speak of.
 
 
@@ -73,15 +74,11 @@ def ask_judge_by_logprobs(
     ]
     readings = (yield from ask_judge_questions(repeated, manner.prompts)) if repeated else []
     for number, place in enumerate(rest):
-        own = readings[number * replies : (number + 1) * replies]
+        own, id = readings[number * replies : (number + 1) * replies], criteria[place].id
         judgments[place] = average_repeated_judgments(
-            [_find_judgment(manner, output, criteria[place].id, reading) for reading in own]
+            [one.items.get(id) or _build_logprobs_judgment(manner, output, id, one.explain_missing(id)) for one in own]
         )
     return _review_by_odds(rubric, sample, output, [judgments[place] for place in range(len(criteria))])
-
-
-def _find_judgment(manner: JudgeSetup, output: str, id: str, reading: JudgeReplyReading[Judgment]) -> Judgment:
-    return reading.items.get(id) or _build_logprobs_judgment(manner, output, id, reading.explain_missing(id), "")
 
 
 def _review_by_odds(rubric: Rubric, sample: Sample, output: str, told: Sequence[Judgment]) -> OutputReview:
@@ -146,7 +143,10 @@ def _find_reply_score_token(places: Sequence[TokenLogprobs], line: str) -> Token
     if not starts or (len(starts) > 1 and "{" in text):
         return None
     after = [place for place, end in zip(places, ends, strict=True) if end > starts[-1]]
-    return next((place for place in after if _strip_reply_token_marks(place.token)), None)
+    while after and not _strip_reply_token_marks(after[0].token):
+        del after[0]
+    # What is said behind an answer may take it back.
+    return after[0] if after and _ENDS_SCORE.fullmatch("".join(place.token for place in after[1:])) else None
 
 
 def _ask_score_line(
@@ -169,7 +169,7 @@ def _ask_score_line(
         return JudgeReplyReading(items={id: _build_logprobs_judgment(manner, output, id, score, text)})
 
     request = compose_judge_request("sampled", outline, pieces, manner, settings=settings, repeat=repeat)
-    return JudgeQuestion(request, read, pieces)
+    return JudgeQuestion(request, read, pieces, line=form)
 
 
 def _list_judged_pieces(rubric: Rubric, sample: Sample, output: str, prompts: JudgePrompts) -> list[MaterialPiece]:
@@ -183,7 +183,7 @@ def _build_logprobs_judgment(
     output: str,
     criterion: str,
     score: Scored | Missing | tuple[Scored, AnswerSpread],
-    reply: str,
+    reply: str = "",
 ) -> Judgment:
     plain, spread = score if isinstance(score, tuple) else (score, None)
     reason = strip_thinking_from_reply(reply)
