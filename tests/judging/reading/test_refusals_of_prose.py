@@ -7,6 +7,8 @@ from evenhand.model.scale import Scored
 from tests.judging.reading.asked import ONE_TO_TEN
 
 TAKEN_BACK = [
+    "9 (lowered to 3)", "9 (revised to 3)", "9 (corrected: 3)", "9, I mean 3", "9 (should be 3)",
+    "9 (maybe)", "9, perhaps", "9 (?)", "9. Sorry, I meant 3.",
     "9. Correction: 5.", "9, no, 5.", "9. Wait, actually five.", "9/10 minus 4.", "9/10, less 4 for the ending.",
     "3 points below 9/10.", "9 (not sure)", "9, though I am unsure", "9 at best", "hardly 9/10.", "9/10 is too high.",
     "9/10 would be too generous.", "a 9/10 it is not.", "I almost gave 9/10", "9 of the 12 paragraphs are unclear.",

@@ -256,3 +256,39 @@ UNSCORED: list[tuple[Scale, str]] = [
     (ONE_TO_FIVE, "3-4\n\nClarity: 4\nStyle: 5"),
     (ONE_TO_FIVE, "8/10\n\nClarity: 4\nStyle: 5"),
 ]  # fmt: skip
+
+# What stands behind a value in JSON, or in a cell, may change it.
+REMARKS = [
+    "{} - no, {}",
+    "{} (lowered to {})",
+    "{}... wait, {}",
+    "{} (actually {})",
+    "{}, less {}",
+    "{} (unsure)",
+    "{}?",
+    "{} - good",
+    "{} (good, 3 flaws)",
+    "{}, out of 7",
+    "{} (of 7)",
+    "{}, perhaps",
+]
+UNSCORED += [(ONE_TO_FIVE, f'{{"score": "{remark.format(4, 2)}"}}') for remark in REMARKS]
+UNSCORED += [
+    (ONE_TO_FIVE, f"| Criterion | Score |\n|---|---|\n| coherence | {remark.format(4, 2)} |") for remark in REMARKS
+]
+UNSCORED += [
+    (YES_NO, f'{{"answer": "{said}"}}')
+    for said in (
+        "Yes, but not met",
+        "Yes. However, no.",
+        "yes, partly",
+        "yes -> no",
+        "yes (cannot assess)",
+        "met: no",
+        "true? hardly",
+        "No, it does not.",
+    )
+]
+UNSCORED += [
+    (ONE_TO_FIVE, f'{{"score": 4, "{other}": 2}}') for other in ("corrected_score", "revisedScore", "final score")
+]

@@ -52,6 +52,8 @@ _NOT_SAID = re.compile(
     re.IGNORECASE,
 )
 
+_SAID_TO_LOSE = re.compile(r"[^\n.;]{0,40}?(?:\b(?:worse|worst|weaker|loses?|lost|not)\b|n't\b)", re.IGNORECASE)
+
 
 def read_reply_choice(text: str, choices: Mapping[str, Sequence[str]]) -> str | Missing:
     """The choice that the reply's verdict names; two that contradict each other are unreadable.
@@ -138,7 +140,7 @@ class _ReplyChoiceReader:
             end = text.find("\n", found.end())
             line = text[found.end() : len(text) if end < 0 else end]
             yield from (self.known[normalize_reply_answer_name(other)] for other in self.any.findall(line))
-            if line.lstrip().startswith("?"):
+            if line.lstrip().startswith("?") or _SAID_TO_LOSE.match(line):
                 yield NEITHER
         last = self.alone.fullmatch(text.rstrip().rsplit("\n", maxsplit=1)[-1])
         if last:

@@ -19,6 +19,7 @@ from evenhand.judging.reading.score_labels import (
     map_reply_answer_names,
 )
 from evenhand.judging.reading.score_mentions import (
+    is_score_all_of_reply,
     make_judge_abstention,
     read_yes_or_no_reply,
     says_judge_cannot_assess,
@@ -150,7 +151,7 @@ def _agree_on_json_reply_answers(given: Sequence[ReadAnswer]) -> ReadAnswer:
 
 _NUMBERS = [
     "finalscore", "finalrating", "overallscore", "overallrating", "totalscore", "finalgrade", "score", "rating",
-    "grade", "points", "value",
+    "grade", "points", "value", "correctedscore", "revisedscore", "adjustedscore", "updatedscore",
     "overall", "评分", "得分", "分数", "总分",
 ]  # fmt: skip
 _VERDICTS = [
@@ -257,7 +258,10 @@ def _read_json_reply_score(value: object, scale: Scale, reason: str) -> Criterio
     word = read_yes_or_no_reply(value) if scale.is_share else None
     if word is not None:
         return scale.read(word)
-    read = read_prose_reply_score(strip_reply_markup(value), scale, map_reply_answer_names(()))
+    text = strip_reply_markup(value)
+    read = read_prose_reply_score(text, scale, map_reply_answer_names(()))
+    if isinstance(read, Scored) and not is_score_all_of_reply(text, scale):
+        read = None  # "9 (lowered to 3)", "yes, but not met": words behind a value may change it.
     quoted = repr(value.strip())
     shown = quoted if len(quoted) <= 60 else quoted[:59] + "…"
     return Missing.unreadable(f"… is no answer on {scale}", shown) if read is None else read

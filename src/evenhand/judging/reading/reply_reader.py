@@ -40,6 +40,7 @@ from evenhand.judging.reading.score_labels import (
     map_reply_answer_names,
     read_reply_score_label,
 )
+from evenhand.judging.reading.score_mentions import is_score_all_of_reply
 from evenhand.judging.reading.tolerant_json import ReplyValue
 from evenhand.model.scale import CriterionScore, Missing, Scale, Scored
 
@@ -334,7 +335,11 @@ def _read_reply_score_cell(text: str, scale: Scale) -> CriterionScore | None:
     """A cell that holds a score and little else."""
     if len(text.split()) > 6:
         return None
-    return read_prose_reply_score(remove_scale_echoes_from_reply(strip_reply_markup(text), scale), scale, {})
+    plain = strip_reply_markup(text)
+    read = read_prose_reply_score(remove_scale_echoes_from_reply(plain, scale), scale, {})
+    if isinstance(read, Scored) and not is_score_all_of_reply(plain, scale):
+        return Missing.unreadable("… says more than a score", repr(text.strip()))
+    return read
 
 
 def _find_reply_row_reason(row: ScoreTableRow, header: ScoreTableRow) -> str:

@@ -85,8 +85,10 @@ EXPLAINS = re.compile(
 )
 _NEXT_LABEL = re.compile(r"\s*#|\s+[^\W\d][\w /&-]{0,40}:")
 _TAKEN_BACK = re.compile(
-    r"[^\n]{0,60}?\b(?:not (?:sure|certain)|unsure|uncertain"
-    r"|(?:correction|wait|no|actually|minus|less|plus)\b[^\n\w]{0,3}(?:[a-z]+[^\n\w]{0,3}){0,2}?"
+    r"[\s,(–—-]{0,4}(?:\?|\b(?:maybe|perhaps|possibly|probably)\b)"
+    r"|[^\n]{0,60}?\b(?:not (?:sure|certain)|unsure|uncertain"
+    r"|(?:correction|correct(?:ed|ing)|wait|no|actually|minus|less|plus|lowered|raised|reduced|revised|adjusted|changed"
+    r"|downgraded|upgraded|deductions?|mean|meant|rather|should|now|make it)\b[^\n\w]{0,3}(?:[a-z]+[^\n\w]{0,3}){0,2}?"
     r"(?:[0-9]|one|two|three|four|five|six|seven|eight|nine|ten)\b)",
     re.IGNORECASE,
 )
@@ -223,6 +225,9 @@ _CANNOT = re.compile(
     re.IGNORECASE,
 )
 
+_ENDS_ANSWER = re.compile(r"[\s.!:;,*)\]}\"'。，；：！）]*")
+_LABEL_BEFORE = re.compile(r"[\s*(\[{\"'（]*(?:[^\W\d][\w /&-]{0,40}[:=]\s*)?[\s*(\[{\"'（]*[+]?")
+
 # All that is read as a value but for digits; a Chinese number needs what it counts behind it.
 VALUE_WORDS = rf"(?:\b(?:{'|'.join(NUMBER_WORDS)})\b|{_ONE_YES_NO}|{_CANNOT.pattern})"
 
@@ -239,15 +244,20 @@ def find_score_mentions_in_reply(text: str, scale: Scale) -> Iterator[ScoreMenti
 
 
 def read_yes_or_no_reply(text: str) -> bool | None:
-    """The answer that a short text is, with or without a reason after it."""
+    """The answer that a short text is and nothing else: what follows a yes may take it back."""
     word = _YES_NO.match(text.strip(" \t\n\"'*.([").replace("_", " "))
-    if (
-        word is None
-        or word[2]
-        or not re.match(r"\s*(?:\Z|[.,;:!?—–(\n)\-\]\"'*，。；：！（])", word.string[word.end() :])
-    ):
+    if word is None or word[2] or not _ENDS_ANSWER.fullmatch(word.string, word.end()):
         return None
     return bool(_ALL[word[1].lower()])
+
+
+def is_score_all_of_reply(text: str, scale: Scale) -> bool:
+    """Whether a text is one score, with or without a label before it, and nothing else: no remark that changes it."""
+    mentions = list(find_score_mentions_in_reply(text, scale))
+    if len(mentions) != 1:
+        return False
+    before, after = text[: mentions[0].start], text[mentions[0].end :]
+    return _ENDS_ANSWER.fullmatch(after) is not None and _LABEL_BEFORE.fullmatch(before) is not None
 
 
 def says_judge_cannot_assess(text: str) -> bool:
