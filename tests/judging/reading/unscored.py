@@ -292,3 +292,4 @@ UNSCORED += [
 UNSCORED += [
     (ONE_TO_FIVE, f'{{"score": 4, "{other}": 2}}') for other in ("corrected_score", "revisedScore", "final score")
 ]
+UNSCORED += [(BANDS, f'{{"band": "A", "score": "{remark.format(95, 40)}"}}') for remark in REMARKS]

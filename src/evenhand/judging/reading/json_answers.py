@@ -258,13 +258,17 @@ def _read_json_reply_score(value: object, scale: Scale, reason: str) -> Criterio
     word = read_yes_or_no_reply(value) if scale.is_share else None
     if word is not None:
         return scale.read(word)
-    text = strip_reply_markup(value)
-    read = read_prose_reply_score(text, scale, map_reply_answer_names(()))
-    if isinstance(read, Scored) and not is_score_all_of_reply(text, scale):
-        read = None  # "9 (lowered to 3)", "yes, but not met": words behind a value may change it.
+    read = _read_score_alone(value, scale)
     quoted = repr(value.strip())
     shown = quoted if len(quoted) <= 60 else quoted[:59] + "…"
     return Missing.unreadable(f"… is no answer on {scale}", shown) if read is None else read
+
+
+def _read_score_alone(value: str, scale: Scale) -> CriterionScore | None:
+    """What a text says that is a score and nothing else: in "9 (lowered to 3)" words behind it change it."""
+    text = strip_reply_markup(value)
+    read = read_prose_reply_score(text, scale, map_reply_answer_names(()))
+    return None if isinstance(read, Scored) and not is_score_all_of_reply(text, scale) else read
 
 
 def _find_reply_reason_beside(one: WantedReplyAnswer, parent: Mapping[str, object], *, alone: bool) -> str:
@@ -303,7 +307,7 @@ def read_reply_band_score(band: object, score: object, scale: Scale) -> Criterio
     id = next((one.id for one in scale.bands if normalize_reply_answer_name(one.id) == spelt), band)
     if isinstance(score, str):
         bandless = Scale(min=scale.min, max=scale.max, integers=scale.integers)
-        read = read_prose_reply_score(strip_reply_markup(score), bandless, {})
+        read = _read_score_alone(score, bandless)
         score = read.value if isinstance(read, Scored) else score
     return scale.read({"band": id, "score": score})
 
