@@ -160,7 +160,7 @@ def test_a_clock_that_jumped_writes_no_receipt(folder: Path, begun: bool, days: 
     assert contest(folder, *RUN, "--until", "2026-11-06T00:00:00+01:00").returncode == 1
     moved = (datetime.now(UTC) + timedelta(days=days)).isoformat()  # As if the clock had jumped the other way.
     sign = f"UPDATE contests SET touched = '{moved}'" if begun else f"UPDATE contest_receipts SET at = '{moved}'"
-    change_store(folder, sign, *([] if begun else ["DELETE FROM contests"]))
+    change_store(folder, sign, *([] if begun else ["DELETE FROM contest_events", "DELETE FROM contests"]))
     before = receipts(folder)
     attack(folder, "late.md", BEST)
 

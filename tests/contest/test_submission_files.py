@@ -130,6 +130,31 @@ def test_a_file_that_is_something_else_is_given_up_soon(tmp_path: Path) -> None:
     assert len(faults) == MOST_FAULTS_SHOWN + 1
 
 
+def test_lines_that_are_no_objects_lose_no_line_after_them(tmp_path: Path) -> None:
+    """However many there are: whoever handed in below them would not be judged, and nobody would be told."""
+    bad = "x\n" * (MOST_FAULTS_SHOWN * 2)
+    path = put(tmp_path / "s.jsonl", f"{line(id='first')}\n{bad}{line(id='last')}\n")
+
+    intake = load_submission_intake(path)
+
+    assert [one.id for one in intake.submissions] == ["first", "last"]
+    assert len(intake.set_aside) == MOST_FAULTS_SHOWN * 2
+
+
+def test_a_line_that_is_not_utf8_is_set_aside_alone(tmp_path: Path) -> None:
+    """The others are judged, also those after it; a byte order mark at the beginning is none of the first line."""
+    path = tmp_path / "s.jsonl"
+    good, other = line(id="a").encode(), line(id="ü").encode()
+    path.write_bytes(b"\n".join((b"\xef\xbb\xbf" + good, b"\xff\xfe", other, b'{"id": "\xe4"}')))
+
+    intake = load_submission_intake(path)
+
+    assert [one.id for one in intake.submissions] == ["a", "ü"]
+    assert [(one.file, one.why) for one in intake.set_aside] == [
+        (f"{path}:{number}", "not UTF-8 text (save the file as UTF-8)") for number in (2, 4)
+    ]
+
+
 def test_nothing_at_all_is_a_fault(tmp_path: Path) -> None:
     """A contest without submissions is more likely a wrong path."""
     put(tmp_path / ".hidden.md", "\n")

@@ -17,7 +17,7 @@ from evenhand.store.lost_writes import PAUSES_AFTER_LOSS
 from evenhand.store.run_holds import PLAYER_SIGN, name_lock_process
 from evenhand.store.store import Store
 from evenhand.store.tables import CONTESTS
-from tests.store.databases import cut_commit, new_database
+from tests.store.databases import cut_commit, execute_statement, new_database
 from tests.store.rows import CONTEST, contest_row, event_row
 from tests.warm.processes import command_line
 
@@ -230,6 +230,36 @@ def test_a_damaged_contest_keeps_its_task_from_beginning_in_every_database(store
         store.contests.begin_contest(contest_row(id=OTHER, key=key))
     store.contests.refuse_damaged_task('["slogan","again"]')
     store.contests.refuse_damaged_task('["other",null]')
+
+
+def test_a_log_without_a_row_keeps_its_task_from_beginning_in_every_database(store: Store, database: str) -> None:
+    """Its first event says whose it is; one of another task, or begun again on purpose, is not kept."""
+    key = '["slogan",null]'
+    first = event_row(content='{"task":{"name":"slogan"}}', calls='{"key":"[\\"slogan\\",null]"}')
+    store.contests.begin_contest(contest_row(key=key), first=first)
+    intact = store.contests.list_orphaned_logs()
+    if "://" in database:
+        execute_statement(database, "ALTER TABLE contest_events DROP CONSTRAINT contest_events_contest_fkey")
+    execute_statement(database, "DELETE FROM contests")
+
+    with pytest.raises(StoreError, match=f"contest {CONTEST} of 'slogan' is damaged"):
+        store.contests.refuse_damaged_task(key)
+    with pytest.raises(StoreError, match=f"contest {CONTEST} of 'slogan' is damaged"):
+        store.contests.begin_contest(contest_row(id=OTHER, key=key))
+    store.contests.refuse_damaged_task('["slogan","again"]')
+    store.contests.refuse_damaged_task('["other",null]')
+    assert (intact, store.contests.list_orphaned_logs()) == ([], [{"id": CONTEST, "name": "slogan"}])
+
+
+def test_a_contest_that_was_deleted_leaves_no_log(store: Store) -> None:
+    """A log without its row is damage, and nothing else."""
+    key = '["slogan",null]'
+    store.contests.begin_contest(contest_row(key=key), first=event_row(content='{"task":{"name":"slogan"}}'))
+    store.contests.delete_contest(CONTEST)
+
+    store.contests.refuse_damaged_task(key)
+
+    assert store.contests.list_orphaned_logs() == []
 
 
 def test_a_receipt_is_written_once(store: Store) -> None:

@@ -754,6 +754,29 @@ def test_a_clock_that_jumps_while_a_contest_is_played_does_not_vouch_for_itself(
     assert view_live_contest(store, contest)["state"] == "open"
 
 
+@pytest.mark.parametrize("days", [365, -365])
+def test_a_contest_that_a_jump_of_the_clock_stopped_did_not_stop_at_that_time(
+    store: Store, clock: Clock, days: int
+) -> None:
+    """The call is refused: what it leaves of itself, that it let go, has the time of the last sign."""
+    jumps = [days * 24]
+
+    def judge(body: Json) -> str | int:
+        clock.pass_hours(jumps.pop() if jumps else 0)
+        return answer(body)
+
+    with FakeServer(judge) as leaping:
+        contest = create(store, terms(leaping, deadline=NOON + timedelta(days=10)))
+        submit_to_contest(store, contest, author="ann", text="This is worth 75.")
+        with pytest.raises(EvenhandError, match="365 days"):
+            play(store, contest)
+
+    row = store.contests.find_contest(contest)
+    summary = json.loads(row["summary"])
+    assert (row["state"], row["ended"], summary["ended"]) == ("stopped", row["touched"], row["touched"])
+    assert summary["ahead"] is None
+
+
 def test_the_id_of_a_submission_tells_nothing_of_others(store: Store) -> None:
     """One named like the second submission of another would be numbered anew, and know that the other is there."""
     with server() as judge:

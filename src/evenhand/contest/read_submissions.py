@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -18,9 +19,9 @@ from evenhand.contest.task import (
     parse_contest_moment,
 )
 from evenhand.errors import MOST_FAULTS_SHOWN, ContestError, Fault, FaultPath, RubricError, suggest_close_word_in_error
-from evenhand.evals.json_lines import explain_unstorable_sample_value, parse_sample_json
+from evenhand.evals.json_lines import NOT_UTF8_FAULT, explain_unstorable_sample_value, parse_sample_json
 from evenhand.evals.output_data import refuse_unknown_sample_fields
-from evenhand.files.parsing import decode_text_file, parse_yaml_tree, read_text_file
+from evenhand.files.parsing import decode_text_file, parse_yaml_tree, read_file_content, read_text_file
 from evenhand.files.tree import MappingNode, ScalarNode, find_node_line, is_null_node
 from evenhand.wording import quote_whole_text, word_type_of_value
 
@@ -171,16 +172,27 @@ LARGEST_SUBMISSION_FILE = 5_000_000
 
 
 def read_submission_objects(path: Path, example: str, faults: list[Fault]) -> Iterator[tuple[str, dict[str, object]]]:
-    """One object a line, with its place; empty lines are passed over. Ends where more is wrong than can be told."""
-    text = read_text_file(path, LARGEST_SUBMISSION_FILE, ContestError)
+    """One object a line, with its place; empty lines are passed over, and so are those with a fault.
+
+    A file in which so many of these come before the first object is something else, and refused as a whole.
+    """
+    is_something_else = True
+    content = read_file_content(path, LARGEST_SUBMISSION_FILE, ContestError).removeprefix(BOM_UTF8)
     # Not splitlines: a string may hold other line breaks than the one that ends a line of JSONL.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if len(faults) > MOST_FAULTS_SHOWN:
-            return
-        if line.strip():
-            found = parse_submission_object(line, f"{path}:{number}", example, faults)
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if is_something_else and len(faults) > MOST_FAULTS_SHOWN:
+            raise ContestError(*faults)
+        where = f"{path}:{number}"
+        try:
+            text = line.decode()
+        except UnicodeDecodeError:
+            faults.append(replace(NOT_UTF8_FAULT, where=where))
+            continue
+        if text.strip():
+            found = parse_submission_object(text, where, example, faults)
             if found is not None:
-                yield f"{path}:{number}", found
+                is_something_else = False
+                yield where, found
 
 
 def parse_submission_object(text: str, where: str, example: str, faults: list[Fault]) -> dict[str, object] | None:

@@ -57,6 +57,11 @@ def read_text_mapping_file(path: Path) -> dict[str, str]:
 
 def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
     """The text of a file of reasonable size."""
+    return decode_text_file(read_file_content(path, largest, error), str(path), error)
+
+
+def read_file_content(path: Path, largest: int, error: type[InputError]) -> bytes:
+    """What is in a file of reasonable size."""
     refuse_forbidden_path(path, error)
     try:
         with open_allowed_file(path) as file:
@@ -66,7 +71,7 @@ def read_text_file(path: Path, largest: int, error: type[InputError]) -> str:
         raise error(Fault(f"cannot be read: {reason.lower()}", where=str(path))) from None
     if len(content) > largest:
         raise error(Fault(f"larger than the {largest:,} bytes allowed", where=str(path)))
-    return decode_text_file(content, str(path), error)
+    return content
 
 
 def decode_text_file(content: bytes, where: str, error: type[InputError]) -> str:

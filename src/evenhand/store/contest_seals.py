@@ -55,21 +55,36 @@ def list_damaged_contest_rows(connection: Connection) -> set[object]:
     return {row["id"] for row in stream_rows(connection, _build_log_end_query()) if _is_damaged(row)}
 
 
+def list_orphaned_contest_logs(connection: Connection) -> list[Row]:
+    """The logs that no row of contests belongs to: the id, and the task (`name`) where the first event says it.
+
+    A contest is deleted with its log: something else took the row away, or gave it another id.
+    """
+    found = stream_rows(connection, _FIRST_EVENTS.where(CONTESTS.c.id.is_(None)))
+    return [{"id": first["id"], "name": _read_logged_task(first)[1]} for first in found]
+
+
 def refuse_damaged_contest_of_task(connection: Connection, key: str, where: str) -> None:
     """Refuse to begin the contest of a task while a damaged one may be it, and may have been paid."""
     damaged = _find_damaged_contest_of_task(connection, key)
     if damaged is not None:
         id = show_stored_value(damaged["id"])
+        is_orphaned = damaged.get("row", id) is None
+        seen = (
+            "its log is there without its row"
+            if is_orphaned
+            else f"evenhand contest verify {id} says what does not fit"
+        )
         what = f"contest {id} of {json.loads(key)[0]!r} is damaged: no other one is begun in its place"
         hint = (
-            f"{CHANGED_STORE_HINT}; evenhand contest verify {id} says what does not fit; "
+            f"{CHANGED_STORE_HINT}; {seen}; "
             "--again NAME, with a new name, begins another contest on purpose, with a payment of its own"
         )
         raise StoreError(Fault(what, hint, where=where))
 
 
 def _find_damaged_contest_of_task(connection: Connection, key: str) -> Row | None:
-    """The row of a damaged contest of a task; none where nothing keeps another one from beginning.
+    """What is left of a damaged contest of a task; none where nothing keeps another one from beginning.
 
     A deliberate repetition begins beside a damaged one, unless that was this repetition by its seal or by its log.
     """
@@ -89,16 +104,24 @@ def _was_sealed_with_key(row: Row, key: str) -> bool:
     return is_contest_sealed({**row, "key": key}, row["hash"] or "")
 
 
+# The first event of each log, with what is in the row of its contest; nothing where it has none (`row`).
+_FIRST_EVENTS = (
+    select(EVENTS.c.contest.label("id"), EVENTS.c.content, EVENTS.c.calls)
+    .add_columns(CONTESTS.c.id.label("row"), CONTESTS.c.name, CONTESTS.c.key)
+    .select_from(EVENTS.outerjoin(CONTESTS, CONTESTS.c.id == EVENTS.c.contest))
+    .where(EVENTS.c.number == 0)
+    .order_by(EVENTS.c.contest)
+)
+
+
 def _build_first_event_query(name: str) -> Select[Any]:
-    """The rows of contests whose first event, or what is kept beside it, has the name of a task somewhere."""
+    """Of the first events those that have, or have beside them, the name of a task somewhere."""
     stored = to_stored_json(name)
     in_key = to_stored_json(stored)[1:-1]  # A key is JSON itself.
     # The beginning is enough: SQLite takes no long patterns, and what is found is read.
     is_named = EVENTS.c.content.contains(f'"name":{stored}'[:_LONGEST_PATTERN], autoescape=True)
     is_named |= EVENTS.c.calls.contains(in_key[:_LONGEST_PATTERN], autoescape=True)
-    columns = (CONTESTS.c.id, CONTESTS.c.name, CONTESTS.c.key, EVENTS.c.content, EVENTS.c.calls)
-    of_first = (EVENTS.c.contest == CONTESTS.c.id) & (EVENTS.c.number == 0)
-    return select(*columns).join(EVENTS, of_first).where(is_named).order_by(CONTESTS.c.id)
+    return _FIRST_EVENTS.where(is_named)
 
 
 _LONGEST_PATTERN = 500

@@ -19,6 +19,7 @@ from evenhand.store.contest_seals import (
     hash_stored_contest_event,
     is_contest_sealed,
     list_damaged_contest_rows,
+    list_orphaned_contest_logs,
     refuse_damaged_contest_of_task,
     seal_contest_row,
 )
@@ -154,6 +155,11 @@ class ContestStore:
         """The ids of contests whose row was changed, or does not fit the end of their log."""
         with self._read() as connection:
             return list_damaged_contest_rows(connection)
+
+    def list_orphaned_logs(self) -> list[Row]:
+        """The id and the task (`name`) of each log whose row is gone, as far as it says them."""
+        with self._read() as connection:
+            return list_orphaned_contest_logs(connection)
 
     def find_contest(self, id: str) -> Row:
         """The contest of an id, of the beginning of one, of "latest" or of "latest:NAME"."""

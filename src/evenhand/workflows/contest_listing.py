@@ -37,12 +37,14 @@ def list_contests(store: StoreLike, name: str | None = None) -> list[ContestList
         rows = opened.contests.list_contests(name)
         damaged = opened.contests.list_damaged()
         listed = [_list_damaged(row) if row["id"] in damaged else _list_intact(opened, row) for row in rows]
+        orphans = [row for row in opened.contests.list_orphaned_logs() if name in (None, row["name"])]
+        listed += [_list_damaged(row) for row in orphans]
         return sorted(listed, key=lambda one: one.id, reverse=True)
 
 
 def _list_damaged(row: Row) -> ContestListing:
-    """One that was changed by something else: nothing that it says is repeated."""
-    id, task = show_stored_value(row["id"]), show_stored_value(row["name"])
+    """One that was changed by something else: nothing that it says is repeated but its names."""
+    id, task = show_stored_value(row["id"]), show_stored_value("" if row["name"] is None else row["name"])
     started = read_run_record_moment(id)
     return ContestListing(id=id, task=task, started=started, state="damaged", winner=None, ended=None)
 

@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
@@ -33,7 +33,9 @@ from evenhand.models.budget import Spending, sum_reply_spending
 from evenhand.models.connections import Connections
 from evenhand.models.requests import Reply
 from evenhand.store.contest_seals import hash_stored_contest_event, is_contest_sealed
+from evenhand.store.contest_store import explain_clock_jump
 from evenhand.store.database import NO_CONTESTS
+from evenhand.store.queries import parse_stored_time
 from evenhand.store.row_types import CHANGED_STORE_HINT, parse_stored_object
 from evenhand.store.rows import Row, to_stored_json
 from evenhand.store.run_holds import name_lock_process
@@ -112,14 +114,14 @@ class UserContestSession:
     ) -> Json:
         """Let go of the contest; what it did not take, what was spent, why it stopped, whether it ran ahead of time."""
         more = self.summarize_session(log, why, set_aside)
-        state, ended = ("stopped" if why else "finished"), self.store.now().isoformat(timespec="milliseconds")
+        state, ended = "stopped" if why else "finished", self._read_moment().isoformat(timespec="milliseconds")
         kept, holder = to_stored_json({**more, "ended": ended, "waits": waits}), self.holder or name_lock_process()
         self.store.contests.release_contest(self.row["id"], state, ended, kept, holder=holder, seen=len(log.events))
         return more
 
     def summarize_session(self, log: ContestEventLog, why: str, set_aside: Sequence[SubmissionSetAside] = ()) -> Json:
         """What is kept beside the log of a contest that is let go."""
-        last, ahead, clock = log.state.at, log.state.rehearsal, self.store.now()
+        last, ahead, clock = log.state.at, log.state.rehearsal, self._read_moment()
         # What all sittings together have spent; a cost is known where it is known of each.
         earlier = json.loads(self.row["summary"]) if self.row["summary"] else {}
         before, now = earlier.get("spent") or {}, spending_to_json(self._measure_spending())
@@ -136,6 +138,14 @@ class UserContestSession:
             "stopped": why or None,
             **({"unchallengeable": True} if self._passed_over_challenges(log.state, earlier) else {}),
         }
+
+    def _read_moment(self) -> datetime:
+        """The time of the clock, or that of the last sign of the contest where the clock has jumped since."""
+        now = self.store.now()
+        if self.longest_gap is None:
+            return now
+        last = self.store.contests.find_contest(self.row["id"])["touched"]
+        return parse_stored_time(last) if explain_clock_jump("", last, now, self.longest_gap) else now
 
     def _passed_over_challenges(self, state: ContestState, earlier: Json) -> bool:
         """Whether ranking and end came in one call, after the period: nobody had time to doubt the ranking."""
