@@ -21,7 +21,7 @@ from evenhand.judging.results import JudgedSample, judgment_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import Missing, MissingKind, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
@@ -30,6 +30,7 @@ from evenhand.models.limits import Limits
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.prices import Prices
 from evenhand.models.requests import Model
+from evenhand.runs.kept_texts import NOT_KEPT, forget_texts_about_output
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.database import NO_HISTORY
@@ -54,7 +55,7 @@ class RewardTerms:
     scale: Literal["share", "rubric"] = "share"  # 0 to 1 of the rubric's scale, or the score itself.
     failed_gate: Literal["keep", "lowest"] = "keep"  # The score stays, or becomes the low end of the scale.
     subject: str = ""  # Under which scorecards are kept; reward-RUBRIC unless it is given.
-    keep_outputs: bool = True  # Whether the outputs are kept too, personal data masked.
+    keep_outputs: bool = True  # Whether outputs, and what judges say of them, are kept too, personal data masked.
 
     def __post_init__(self) -> None:
         if self.scale not in ("share", "rubric"):
@@ -92,7 +93,7 @@ class MissingReward:
     """Why an output of a batch has no reward; `kind` as in `Missing`."""
 
     index: int
-    kind: str
+    kind: MissingKind
     why: str
 
 
@@ -206,7 +207,7 @@ async def _judge_outputs_to_reward(access: RewardAccess, work: RewardedWork) -> 
         return Missing("failed", str(error))
 
 
-def _explain_missing_reward(found: JudgedSample | Missing) -> tuple[str, str]:
+def _explain_missing_reward(found: JudgedSample | Missing) -> tuple[MissingKind, str]:
     """The kind and the reason of the first gap."""
     if isinstance(found, Missing):
         return found.kind, found.text
@@ -267,12 +268,16 @@ def _build_reward_batch_row(
 
 def _describe_rewarded_output(access: RewardAccess, work: RewardedWork, batch: RewardBatch, at: int) -> Json:
     terms, judged, text = access.terms, batch.judged[at], work.output
+    missing = next((one for one in batch.missing if one.index == at), None) if batch.rewards[at] is None else None
     told = {
-        "prompt": work.prompt if terms.keep_outputs else None,
-        "why": next((one.why for one in batch.missing if one.index == at), None) if batch.rewards[at] is None else None,
+        "prompt": work.prompt,
+        "why": missing and missing.why,
         "scorecard": scorecard_to_json(access.rubric, judged.scores[OUTPUT]) if judged else None,
         "judgments": [judgment_to_json(one) for one in judged.judgments] if judged else [],
     }
+    if not terms.keep_outputs:  # What judges say of an output quotes it.
+        why = missing and Missing(missing.kind, NOT_KEPT).text
+        told = {**forget_texts_about_output(told), "prompt": None, "why": why}
     mask = build_personal_text_mask([text, work.prompt, work.reference, work.context])
     secrets = collect_api_keys_to_hide(os.environ)
     masked = mask_data(secrets.remove_from_data(told), mask)  # Keys first: masked in part, one is not known any more.
