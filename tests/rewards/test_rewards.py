@@ -211,6 +211,20 @@ def test_outputs_can_stay_out_of_the_store(tmp_path: Path) -> None:
     assert len(scored["output_digest"]) == 64
 
 
+def test_the_warning_of_a_missing_reward_shows_no_personal_data(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It goes to the log of a training, which many read."""
+    reward = rubric_reward(
+        RUBRIC, judges=lambda _: json.dumps({"criteria": {"right": {"score": "jo@example.org"}}}), store=tmp_path
+    )
+    reward(prompts=["q"], completions=["mail jo@example.org"])
+    reward.close()
+
+    assert "1 of 1 outputs have no reward; the first: right: " in caplog.text
+    assert "jo@example.org" not in caplog.text
+
+
 def test_a_budget_holds_for_all_calls_together(tmp_path: Path) -> None:
     """What was not asked has no reward."""
     reward = rubric_reward(RUBRIC, judges=answer, store=tmp_path, budget=Budget(tokens=20_000))

@@ -16,7 +16,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from evenhand.errors import Fault, InputError, ModelError
-from evenhand.guards.personal_data import build_personal_text_mask, mask_data
+from evenhand.guards.personal_data import TextMask, build_personal_text_mask, mask_data
 from evenhand.judging.results import JudgedSample, judgment_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
@@ -177,6 +177,16 @@ async def reward_outputs(access: RewardAccess, works: Sequence[RewardedWork]) ->
     return await asyncio.to_thread(_store_reward_batch, access, works, batch)
 
 
+def describe_missing_rewards(works: Sequence[RewardedWork], batch: RewardBatch) -> str:
+    """How many outputs have no reward and why the first has none, personal data and keys masked; "" where all have."""
+    if not batch.missing:
+        return ""
+    first = batch.missing[0]
+    told = collect_api_keys_to_hide(os.environ).remove_keys(first.why)
+    why = _build_reward_mask(works[first.index])(told)
+    return f"{len(batch.missing)} of {len(works)} outputs have no reward; the first: {why} ({first.kind})"
+
+
 def read_text_to_reward(given: Any) -> str:
     """A text as it is; of a conversation the only message, or each with its role."""
     if isinstance(given, str):
@@ -278,7 +288,7 @@ def _describe_rewarded_output(access: RewardAccess, work: RewardedWork, batch: R
     if not terms.keep_outputs:  # What judges say of an output quotes it.
         why = missing and Missing(missing.kind, NOT_KEPT).text
         told = {**forget_texts_about_output(told), "prompt": None, "why": why}
-    mask = build_personal_text_mask([text, work.prompt, work.reference, work.context])
+    mask = _build_reward_mask(work)
     secrets = collect_api_keys_to_hide(os.environ)
     masked = mask_data(secrets.remove_from_data(told), mask)  # Keys first: masked in part, one is not known any more.
     assert isinstance(masked, dict)
@@ -286,6 +296,10 @@ def _describe_rewarded_output(access: RewardAccess, work: RewardedWork, batch: R
     masked["output"] = mask(secrets.remove_keys(text)) if terms.keep_outputs else None
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return {"reward": batch.rewards[at], "output_digest": digest, **masked}
+
+
+def _build_reward_mask(work: RewardedWork) -> TextMask:
+    return build_personal_text_mask([work.output, work.prompt, work.reference, work.context])
 
 
 def _mean_rewarded_criteria(cards: Sequence[Scorecard]) -> dict[str, Fraction]:
