@@ -21,6 +21,7 @@ from evenhand.workflows.rewards import (
     RewardBatch,
     RewardedWork,
     RewardTerms,
+    describe_missing_rewards,
     load_rewards,
     open_reward_workflow,
     read_text_to_reward,
@@ -154,12 +155,8 @@ class RubricReward:
         if self._access is None:  # Calls at the same time wait for the same connections.
             self._access = asyncio.create_task(self._opened.enter_async_context(self._open_access()))
         batch = await reward_outputs(await self._access, works)
-        if batch.missing:
-            first = batch.missing[0]
-            LOG.warning(
-                "%d of %d outputs have no reward; the first: %s (%s)",
-                len(batch.missing), len(works), first.why, first.kind,
-            )  # fmt: skip
+        if missing := describe_missing_rewards(works, batch):
+            LOG.warning("%s", missing)
         return batch
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ THIRD_PARTY = {
     "models": {"aiohappyeyeballs", "httptools", "yarl"},
     "assertions": {"jsonschema", "rapidfuzz", "referencing", "regex"},
     "evals": {"pyarrow"},
-    "store": {"alembic", "sqlalchemy"},
+    "store": {"alembic", "psycopg", "sqlalchemy"},
     "runs": {"numpy"},
     "compare": {"numpy"},
     "calibrate": {"numpy"},

@@ -24,8 +24,9 @@ from evenhand.store.rows import StoreWriter
 from evenhand.store.store import Store
 from evenhand.workflows import fleet
 from evenhand.workflows.fleet import build_fleet_job, find_fleet_address
+from evenhand.workflows.fleet_cluster import connect_to_ray_fleet
 from evenhand.workflows.fleet_ledger import BudgetAnswer, FleetLedger, ShardProgress
-from evenhand.workflows.fleet_ray import connect_to_ray_fleet, explain_dead_fleet_task, run_shard
+from evenhand.workflows.fleet_ray import explain_dead_fleet_task, run_shard
 from evenhand.workflows.fleet_worker import FleetJob, FleetShard, ShardResult, open_fleet_session, score_fleet_shard
 from evenhand.workflows.run import RunOptions, check_user_run, read_clock_for_user, resolve_user_eval
 from tests.store.databases import free_port

@@ -188,15 +188,41 @@ def test_no_key_with_the_number_of_a_card_in_it_is_kept(tmp_path: Path, monkeypa
 
 
 def test_outputs_can_stay_out_of_the_store(tmp_path: Path) -> None:
-    """Their digests and scorecards are kept all the same."""
-    reward = rubric_reward(RUBRIC, judges=answer, store=tmp_path, terms=RewardTerms(keep_outputs=False, subject="s"))
-    reward(prompts=["a secret question"], completions=["worth 2"])
+    """Their digests, answers and scorecards are kept all the same, but no word of a judge, who quotes them."""
+
+    def quote(request: Request) -> str:
+        text = request.messages[-1].text
+        if "unclear" in text:
+            return "A rambling reply about Quagmire."
+        found = {"evidence": ["Quagmire is worth 2"], "reason": "It says Quagmire.", "score": 2}
+        return json.dumps({"criteria": {"right": found}, "red_flags": {"leak": {**found, "score": True}}})
+
+    rubric = {**RUBRIC, "red_flags": [{"id": "leak", "asks": "Does it leak?"}]}
+    reward = rubric_reward(rubric, judges=quote, store=tmp_path, terms=RewardTerms(keep_outputs=False, subject="s"))
+    rewards = reward(prompts=["a Quagmire"] * 2, completions=["Quagmire is worth 2", "Quagmire, unclear"])
     reward.close()
 
-    (kept,) = load_rewards(tmp_path, "s")
+    scored, missing = load_rewards(tmp_path, "s")
 
-    assert (kept["output"], kept["prompt"], kept["reward"]) == (None, None, share(2))
-    assert len(kept["output_digest"]) == 64
+    assert "Quagmire" not in json.dumps([dict(scored), dict(missing)])
+    assert (scored["output"], scored["prompt"], scored["reward"]) == (None, None, rewards[0])
+    assert [one["score"] for one in scored["judgments"] if one["criterion"] == "right"] == [2]
+    assert (scored["scorecard"]["flags"], missing["why"]) == (["leak"], "unreadable: not kept")
+    assert len(scored["output_digest"]) == 64
+
+
+def test_the_warning_of_a_missing_reward_shows_no_personal_data(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It goes to the log of a training, which many read."""
+    reward = rubric_reward(
+        RUBRIC, judges=lambda _: json.dumps({"criteria": {"right": {"score": "jo@example.org"}}}), store=tmp_path
+    )
+    reward(prompts=["q"], completions=["mail jo@example.org"])
+    reward.close()
+
+    assert "1 of 1 outputs have no reward; the first: right: " in caplog.text
+    assert "jo@example.org" not in caplog.text
 
 
 def test_a_budget_holds_for_all_calls_together(tmp_path: Path) -> None:

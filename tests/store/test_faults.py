@@ -218,7 +218,8 @@ def test_an_address_that_cannot_be_is_told_without_the_password(address: str, sa
      "/db?host=127.0.0.1&host=127.0.0.2", "127.0.0.1:1/db?HOST=127.0.0.2", "127.0.0.1/db?port=1&Port=2",
      "u@127.0.0.1/db?password=S3cret&password=Pw-123", "u:S3cret@127.0.0.1/db?password=Pw-123",
      "u@127.0.0.1/db?user=", "u:S3cret@127.0.0.1,127.0.0.2:1/db", "u:S3cret@127.0.0.1:1,127.0.0.2/db",
-     "u:S3cret@127.0.0.1:1,127.0.0.2:2/db"],
+     "u:S3cret@127.0.0.1:1,127.0.0.2:2/db", "u@127.0.0.1:1/db?sslmode=disable;password=S3cretPw-123",
+     "u@127.0.0.1:1/db?password=S3cret&Pw-123"],
 )  # fmt: skip
 @pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
 def test_an_address_that_can_be_read_in_two_ways_is_refused_before_anybody_is_asked(
@@ -236,6 +237,20 @@ def test_an_address_that_can_be_read_in_two_ways_is_refused_before_anybody_is_as
     assert "write @ as %40" in _places.ADDRESS_HINT
     assert caught.value.__cause__ is caught.value.__context__ is None
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["user=u&password=S3cret&Pw-123=12", "sslmode=Pw-123", "require_auth=Pw-123",
+     "user=u&plugin=Pw-123", "user=u&row_factory=Pw-123", "conninfo=Pw-123", "sslmode=disable%3Bpassword=Pw-123"],
+)  # fmt: skip
+def test_an_option_that_cannot_be_read_is_told_without_its_name_and_value(query: str) -> None:
+    """It may be the rest of a password. What PostgreSQL's library says of it quotes it."""
+    with pytest.raises(StoreError) as caught:
+        Store.open(f"postgresql://127.0.0.1:1/db?{query}", {})
+
+    what = "an option behind the ? of its address is not known, or has a value that is not"
+    assert str(caught.value) == f"postgresql://127.0.0.1:1/db: {what} ({_places.ADDRESS_HINT})"
 
 
 @pytest.mark.parametrize(

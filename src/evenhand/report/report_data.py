@@ -30,10 +30,20 @@ def build_report_data(
 ) -> tuple[ReportSampleJson, Generator[ReportSampleJson, None, None]]:
     """The head of a run's report and its samples, fit to be shown."""
     head = {**head, "eval": {**head["eval"], "source": run["source"]}}
-    masks = "personal" in head["eval"]["guards"]
+    masks = does_report_mask(head)
     order = {one["name"]: place for place, one in enumerate(head["variants"])}
     samples = _iterate_report_samples(store, run["id"], order, masks)
-    return (mask_data(head, build_personal_text_mask(())), samples) if masks else (head, samples)  # type: ignore[return-value]
+    return mask_report_head(head), samples
+
+
+def mask_report_head(head: ReportSampleJson) -> ReportSampleJson:
+    """The head of a report, fit to be shown: reasons why outputs failed may hold personal data."""
+    return mask_data(head, build_personal_text_mask(())) if does_report_mask(head) else head  # type: ignore[return-value]
+
+
+def does_report_mask(head: ReportSampleJson) -> bool:
+    """Whether the eval has the guard by which personal data is masked in what is shown."""
+    return "personal" in head["eval"]["guards"]
 
 
 def load_named_report_samples(
@@ -42,7 +52,7 @@ def load_named_report_samples(
     """Some samples of a report with their results, without the calls behind them."""
     rows, results = store.rows.load_named_samples(run, set(ids))
     take_results = _group_report_rows_by_position(results)
-    masks = "personal" in head["eval"]["guards"]
+    masks = does_report_mask(head)
     found = []
     for row in rows:
         sample = _build_report_sample(row)

@@ -207,7 +207,7 @@ def _reduce_result(content: Json, row: Mapping[str, Any], keep: KeepReplies, tex
         reduced = mask_personal_result(rest, mask)
     else:
         output = None if content["output"] is None else _reduce_output_text_kept_by_run(content["output"], keep)
-        told: Json = mask_data(_forget_texts_of_run({**rest, "output": None}, ""), mask)  # type: ignore[assignment]
+        told: Json = mask_data(forget_texts_about_output({**rest, "output": None}), mask)  # type: ignore[assignment]
         reduced = {**told, "suggestions": [], "output": output}
     return {**reduced, **exact, "original": original}
 
@@ -221,15 +221,15 @@ def _reduce_output_text_kept_by_run(output: Json, keep: KeepReplies) -> Json:
     return {**output, "text": "", "trace": mask_data(called, mask_personal_data)}
 
 
-def _forget_texts_of_run(data: Any, key: str) -> Any:
+def forget_texts_about_output(data: Any, key: str = "") -> Any:
     """Data without what anybody wrote about an output: names, numbers and the sentences of our own arithmetic stay."""
     if isinstance(data, dict):
-        told = {name: _forget_texts_of_run(one, name) for name, one in data.items()}
+        told = {name: forget_texts_about_output(one, name) for name, one in data.items()}
         if "step" in data and data["step"] not in _STEPS_THAT_QUOTE:
             told["why"] = data["why"]
         return told
     if isinstance(data, list):
-        return [_forget_texts_of_run(one, key) for one in data]
+        return [forget_texts_about_output(one, key) for one in data]
     if not isinstance(data, str) or not data or key in _KEPT_WORDS:
         return data
     return _forget_reason_in_run_result(data) if key in ("why", "why_not") else ""

@@ -44,8 +44,11 @@ _HOST_LABEL = r"[^\W_](?:[\w-]*[^\W_])?"  # Containers have names with `_`, but 
 _SERVER_ADDRESS = re.compile(
     r"""[a-z0-9+]+:// (?:[^@/?\#\[\]\s]*@)?
     (?: \[[0-9a-f:.]+(?:%[\w.-]+)?\] | (?:LABEL(?:[.,]LABEL)*\.?)? ) (?: :(?P<port>[0-9]{1,5})? )?
-    (?:/[^@?\#\s]*)? (?:\?[^@\#\s]*)?""".replace("LABEL", _HOST_LABEL),
+    (?:/[^@?\#\s]*)? (?:\?[^@\#\s;]*)?""".replace("LABEL", _HOST_LABEL),
     re.VERBOSE | re.IGNORECASE,
+)
+_BROKEN_OPTION = (
+    "an option behind the ? of its address is not known, or has a value that is not"  # It may be a password.
 )
 _LARGEST_PORT = 65535
 _OTHER_NAMES = {"database": "dbname"}  # Of fields in the query of an address.
@@ -74,6 +77,11 @@ class StoreLocation:
     file: Path | None = None
     read_only: bool = False
 
+    @property
+    def options(self) -> frozenset[str]:
+        """What the query of the address of a server sets, by name."""
+        return frozenset(self.url.query) if self.file is None else frozenset()
+
     def for_reading(self) -> StoreLocation:
         """The same store; a file that may only be read is opened so, where nothing waits beside it to be written."""
         file = self.file
@@ -92,7 +100,8 @@ class StoreLocation:
         try:
             yield
         except (SQLAlchemyError, SQLiteError, OSError, UnicodeError, OverflowError) as error:
-            raise StoreError(explain_database_error(error, self.shown, str(self.url.password or ""))) from error
+            fault = explain_database_error(error, self.shown, str(self.url.password or ""), options=self.options)
+            raise StoreError(fault) from error
 
 
 def locate_store_database(given: str | Path | None, environ: Mapping[str, str]) -> StoreLocation:
@@ -130,12 +139,14 @@ def _read_server_address(given: str) -> URL | None:
         url = make_url(given)
         stated = {"host": url.host, "hostaddr": url.host, "port": url.port}
         stated |= {"user": url.username, "password": url.password, "dbname": url.database}
-        fields = parse_qsl(given.partition("?")[2], keep_blank_values=True)  # SQLAlchemy drops those that are empty.
+        query = given.partition("?")[2]
+        fields = parse_qsl(query, keep_blank_values=True)  # SQLAlchemy drops those that are empty.
+        is_cut = bool(query) and any("=" not in part for part in query.split("&"))  # A password with an &.
         names = [_OTHER_NAMES.get(name.lower(), name.lower()) for name, _ in fields]
         # Who says it twice, or names another place to look it up, would be sent elsewhere than a message says.
         is_twice = len({*names}) < len(names) or any(stated.get(name, name == "service") for name in names)
         # One port after several hosts is that of the last one, or of all of them.
-        return None if is_twice or ("," in (url.host or "") and url.port) else url
+        return None if is_cut or is_twice or ("," in (url.host or "") and url.port) else url
     return None
 
 
@@ -184,11 +195,20 @@ def create_store_engine(place: StoreLocation) -> Engine:
         event.listen(engine, "begin", _begin_sqlite_transaction)
         return engine
     try:
+        _refuse_unknown_options(place)
         waiting = {"connect_timeout": 10}
         return create_engine(place.url, hide_parameters=True, isolation_level="REPEATABLE READ", connect_args=waiting)
     except ImportError:
         hint = "pip install '/path/to/evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
+
+
+def _refuse_unknown_options(place: StoreLocation) -> None:
+    """Those that PostgreSQL does not know: SQLAlchemy and psycopg, who read the address too, have some of their own."""
+    from psycopg.pq import Conninfo
+
+    if not place.options <= {one.keyword.decode() for one in Conninfo.get_defaults()}:
+        raise StoreError(Fault(_BROKEN_OPTION, ADDRESS_HINT, where=place.shown))
 
 
 def _prepare_read_only_connection(connection: SQLiteConnection, _record: Any) -> None:
@@ -335,14 +355,20 @@ _KNOWN_DATABASE_FAILURES = (
     (("BUSY", "LOCKED", "lock timeout"), "another process keeps it locked", "wait until it has finished"),
     (("NOTADB", "CORRUPT"), "is not a store of Evenhand, or damaged", "move the file away, or restore a copy"),
     (("password authentication", "no password"), "does not accept the user or the password", "check the address"),
-    (("connection failed", "could not translate", "connection timeout", "server closed", "terminating connection",
-      "connection is closed", "connection is lost"), "cannot be reached", "is the server running?"),
+    (("connection failed", "could not translate", "failed to resolve", "connection timeout", "server closed",
+      "terminating connection", "connection is closed", "connection is lost"), "cannot be reached",
+     "is the server running?"),
     (("CONSTRAINT", "unique constraint", "foreign key"), "does not fit what is there", "is the run still in it?"),
 )  # fmt: skip
 
 
-def explain_database_error(error: Exception, where: str, password: str = "") -> Fault:
-    """One sentence for a failure: what it means, what would help, and the first line of what was said."""
+def explain_database_error(
+    error: Exception, where: str, password: str = "", *, options: frozenset[str] = frozenset()
+) -> Fault:
+    """One sentence for a failure: what it means, what would help, and the first line of what was said.
+
+    But for what is said of `options` before any server is asked: it repeats their values.
+    """
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     said = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
     if password:
@@ -352,4 +378,6 @@ def explain_database_error(error: Exception, where: str, password: str = "") -> 
     for signs, what, hint in _KNOWN_DATABASE_FAILURES:
         if any(sign == code or (sign.islower() and sign in text) for sign in signs):
             return Fault(f"{what}: {said}", hint, where=where)
+    if options and "connection is bad" in text and getattr(cause, "sqlstate", None) is None:
+        return Fault(_BROKEN_OPTION, ADDRESS_HINT, where=where)
     return Fault(f"failed: {said}", where=where)

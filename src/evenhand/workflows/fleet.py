@@ -28,13 +28,8 @@ from evenhand.runs.execute import (
 )
 from evenhand.store.database import DATABASE_VARIABLE
 from evenhand.store.store import Store
-from evenhand.workflows.fleet_ray import (
-    RayFleetCrew,
-    UnfinishedSample,
-    connect_to_ray_fleet,
-    disconnect_from_ray_fleet,
-    list_fleet_hosts,
-)
+from evenhand.workflows.fleet_cluster import connect_to_ray_fleet, disconnect_from_ray_fleet, list_fleet_hosts
+from evenhand.workflows.fleet_ray import RayFleetCrew, UnfinishedSample
 from evenhand.workflows.fleet_worker import FleetJob
 
 MOST_SOURCE_FILES, MOST_SOURCE_BYTES = 1_000, 20_000_000

@@ -1,6 +1,6 @@
 """Shards of a run as Ray tasks, and the ledger of a fleet as a Ray actor: Ray finds what has died and starts it again.
 
-Nothing is queued, leased or watched over here. This is the one module that knows Ray.
+Nothing is queued, leased or watched over here. This module and `fleet_cluster` are the ones that know Ray.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from evenhand.models.shared_limits import ModelLimitSlices
 from evenhand.runs.cascade_draw import StopRunOnceDecided
 from evenhand.runs.execute import RunProgress, RunWorker
 from evenhand.store.store import Store
+from evenhand.workflows.fleet_cluster import load_ray
 from evenhand.workflows.fleet_ledger import BudgetAnswer, FleetLedger, ShardProgress
 from evenhand.workflows.fleet_worker import (
     FleetJob,
@@ -50,67 +51,8 @@ MOST_SAMPLES = 500  # Of one shard: what a shard costs beside its calls is then 
 SHARDS_PER_WORKER = 8  # At least, where there are so many samples: the last ones end at nearly the same time.
 ATTEMPTS = 20  # Retries of a shard whose worker or node has died.
 POLL_SECONDS = 0.5
-CONNECT_SECONDS = DISMISS_SECONDS = 10.0
+DISMISS_SECONDS = 10.0
 STORE_PAUSE = 2.0  # Seconds before a shard is tried again whose store did not answer.
-OBJECT_STORE_BYTES = 100_000_000
-# Nothing is sent to anybody, and what happens to nodes is not printed between the lines of the run.
-QUIET_RAY = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}
-# For a cluster of our own: nobody but this machine, and who has the token, may connect.
-PRIVATE_RAY = {
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # By this, Ray listens on the loopback address alone.
-    "RAY_AUTH_MODE": "token",
-}
-
-
-def connect_to_ray_fleet(address: str | None) -> None:
-    """Connect to the cluster at an address, or start one on this machine that ends with this process."""
-    for name, value in (QUIET_RAY if address else QUIET_RAY | PRIVATE_RAY).items():
-        os.environ.setdefault(name, value)
-    ray = _load_ray()
-    if address is not None:
-        _refuse_silent_fleet_address(address)
-    quiet = {"log_to_driver": False, "configure_logging": False, "logging_level": "ERROR", "namespace": "evenhand"}
-    try:
-        if address is None:
-            ray.init("local", include_dashboard=False, object_store_memory=OBJECT_STORE_BYTES, **quiet)
-        else:
-            ray.init(address, **quiet)
-    except Exception as error:  # Of many kinds, none of them documented.
-        what = str(error).strip().partition("\n")[0] or type(error).__name__
-        hint = "is it running, and does this machine belong to it?" if address else "see the logs below /tmp/ray"
-        raise InputError(Fault(f"cannot be reached: {what}", hint, where=address or "Ray")) from None
-
-
-def _refuse_silent_fleet_address(address: str) -> None:
-    """Say at once that nobody listens at HOST:PORT: Ray itself tries for a minute."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
-        except (OSError, OverflowError) as problem:
-            hint = "is the cluster running? `ray status` on its head shows it"
-            raise InputError(Fault(f"cannot be reached: {problem}", hint, where=address)) from None
-
-
-def _load_ray() -> Any:
-    """Ray, whose types say little; it is imported where a fleet is used."""
-    try:
-        import ray
-    except ImportError:
-        hint = "pip install '/path/to/evenhand[fleet]'"
-        raise InputError(Fault("Ray is not installed", hint, where="--fleet")) from None
-    return ray
-
-
-def disconnect_from_ray_fleet() -> None:
-    """End what this process began there."""
-    with suppress(Exception):
-        _load_ray().shutdown()
-
-
-def list_fleet_hosts() -> set[str]:
-    """The names of the machines of the cluster."""
-    return {str(node["NodeManagerHostname"]) for node in _load_ray().nodes() if node["Alive"]}
 
 
 class RayFleetCrew:
@@ -121,7 +63,7 @@ class RayFleetCrew:
     ) -> None:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        ray = _load_ray()
+        ray = load_ray()
         self._worker, self._course, self._ending = worker, course, ending
         self._live_variants = sum(variant.live for variant in worker.setup.eval.variants.values())
         self._job = ray.put(job)
@@ -165,7 +107,7 @@ class RayFleetCrew:
 
     def dismiss(self) -> None:
         """End the workers that are left, and wait for it: what they write must not come after texts are dropped."""
-        ray = _load_ray()
+        ray = load_ray()
         self._course.on_stop = self._shut
         tasks = [task for task, _ in self._live.values()]
         for task in tasks:
@@ -312,7 +254,7 @@ class FleetLedgerProcess:
 
     def __init__(self, job: FleetJob) -> None:
         store = Store.open(job.place, os.environ, create=False)
-        recovered = _load_ray().get_runtime_context().was_current_actor_reconstructed
+        recovered = load_ray().get_runtime_context().was_current_actor_reconstructed
         self._ledger = FleetLedger(store, job.eval, job.line, recovered=recovered)
 
     def call(self, name: str, *args: object) -> object:

@@ -17,6 +17,7 @@ from evenhand.files.rubrics import load_rubric
 from evenhand.model.rubric import Rubric
 from evenhand.model.scale import CriterionScore, Missing, Scored
 from evenhand.model.scorecard import Scorecard
+from evenhand.report.report_data import mask_report_head
 from evenhand.runs.kept_texts import has_run_output_text
 from evenhand.runs.results import (
     compose_result_score,
@@ -70,7 +71,7 @@ def rescore_run(store: Store, run: str, rubric: str, tag: str = "") -> Json:
         ended = datetime.now(UTC).isoformat(timespec="milliseconds")
         head = load_user_report_head(store, {**row, "state": "finished", "ended": ended})
         store.release_run(row["id"], "finished", ended, to_stored_json(head), hold=hold)
-    return load_run_report(store, row["id"])[0] if row["imported"] else head
+    return load_run_report(store, row["id"])[0] if row["imported"] else mask_report_head(head)
 
 
 def _rescored_run_row(old: Row, rubric: Rubric, tag: str) -> Row:

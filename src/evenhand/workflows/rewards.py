@@ -16,12 +16,12 @@ from hashlib import sha256
 from typing import Any, Literal
 
 from evenhand.errors import Fault, InputError, ModelError
-from evenhand.guards.personal_data import build_personal_text_mask, mask_data
+from evenhand.guards.personal_data import TextMask, build_personal_text_mask, mask_data
 from evenhand.judging.results import JudgedSample, judgment_to_json
 from evenhand.judging.single_judge import JudgeOptions
 from evenhand.model.rubric import Rubric
 from evenhand.model.sample import Sample
-from evenhand.model.scale import Missing, Scored
+from evenhand.model.scale import Missing, MissingKind, Scored
 from evenhand.model.scorecard import Scorecard
 from evenhand.models.budget import Budget
 from evenhand.models.connections import Connections
@@ -30,6 +30,7 @@ from evenhand.models.limits import Limits
 from evenhand.models.model_names import choose_default_model_names
 from evenhand.models.prices import Prices
 from evenhand.models.requests import Model
+from evenhand.runs.kept_texts import NOT_KEPT, forget_texts_about_output
 from evenhand.runs.run_record import make_run_record_id
 from evenhand.scoring.scores_json import scorecard_to_json
 from evenhand.store.database import NO_HISTORY
@@ -54,7 +55,7 @@ class RewardTerms:
     scale: Literal["share", "rubric"] = "share"  # 0 to 1 of the rubric's scale, or the score itself.
     failed_gate: Literal["keep", "lowest"] = "keep"  # The score stays, or becomes the low end of the scale.
     subject: str = ""  # Under which scorecards are kept; reward-RUBRIC unless it is given.
-    keep_outputs: bool = True  # Whether the outputs are kept too, personal data masked.
+    keep_outputs: bool = True  # Whether outputs, and what judges say of them, are kept too, personal data masked.
 
     def __post_init__(self) -> None:
         if self.scale not in ("share", "rubric"):
@@ -92,7 +93,7 @@ class MissingReward:
     """Why an output of a batch has no reward; `kind` as in `Missing`."""
 
     index: int
-    kind: str
+    kind: MissingKind
     why: str
 
 
@@ -176,6 +177,16 @@ async def reward_outputs(access: RewardAccess, works: Sequence[RewardedWork]) ->
     return await asyncio.to_thread(_store_reward_batch, access, works, batch)
 
 
+def describe_missing_rewards(works: Sequence[RewardedWork], batch: RewardBatch) -> str:
+    """How many outputs have no reward and why the first has none, personal data and keys masked; "" where all have."""
+    if not batch.missing:
+        return ""
+    first = batch.missing[0]
+    told = collect_api_keys_to_hide(os.environ).remove_keys(first.why)
+    why = _build_reward_mask(works[first.index])(told)
+    return f"{len(batch.missing)} of {len(works)} outputs have no reward; the first: {why} ({first.kind})"
+
+
 def read_text_to_reward(given: Any) -> str:
     """A text as it is; of a conversation the only message, or each with its role."""
     if isinstance(given, str):
@@ -206,7 +217,7 @@ async def _judge_outputs_to_reward(access: RewardAccess, work: RewardedWork) -> 
         return Missing("failed", str(error))
 
 
-def _explain_missing_reward(found: JudgedSample | Missing) -> tuple[str, str]:
+def _explain_missing_reward(found: JudgedSample | Missing) -> tuple[MissingKind, str]:
     """The kind and the reason of the first gap."""
     if isinstance(found, Missing):
         return found.kind, found.text
@@ -267,13 +278,17 @@ def _build_reward_batch_row(
 
 def _describe_rewarded_output(access: RewardAccess, work: RewardedWork, batch: RewardBatch, at: int) -> Json:
     terms, judged, text = access.terms, batch.judged[at], work.output
+    missing = next((one for one in batch.missing if one.index == at), None) if batch.rewards[at] is None else None
     told = {
-        "prompt": work.prompt if terms.keep_outputs else None,
-        "why": next((one.why for one in batch.missing if one.index == at), None) if batch.rewards[at] is None else None,
+        "prompt": work.prompt,
+        "why": missing and missing.why,
         "scorecard": scorecard_to_json(access.rubric, judged.scores[OUTPUT]) if judged else None,
         "judgments": [judgment_to_json(one) for one in judged.judgments] if judged else [],
     }
-    mask = build_personal_text_mask([text, work.prompt, work.reference, work.context])
+    if not terms.keep_outputs:  # What judges say of an output quotes it.
+        why = missing and Missing(missing.kind, NOT_KEPT).text
+        told = {**forget_texts_about_output(told), "prompt": None, "why": why}
+    mask = _build_reward_mask(work)
     secrets = collect_api_keys_to_hide(os.environ)
     masked = mask_data(secrets.remove_from_data(told), mask)  # Keys first: masked in part, one is not known any more.
     assert isinstance(masked, dict)
@@ -281,6 +296,10 @@ def _describe_rewarded_output(access: RewardAccess, work: RewardedWork, batch: R
     masked["output"] = mask(secrets.remove_keys(text)) if terms.keep_outputs else None
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return {"reward": batch.rewards[at], "output_digest": digest, **masked}
+
+
+def _build_reward_mask(work: RewardedWork) -> TextMask:
+    return build_personal_text_mask([work.output, work.prompt, work.reference, work.context])
 
 
 def _mean_rewarded_criteria(cards: Sequence[Scorecard]) -> dict[str, Fraction]:

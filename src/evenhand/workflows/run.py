@@ -318,11 +318,13 @@ def _end_user_run(
     store: Store, row: Row, frame: RunEvalRecord | None, secrets: ModelSecrets, hold: RunHold
 ) -> RunResult:
     """Sum up what a run has come to, and let it go."""
+    from evenhand.report.report_data import mask_report_head
+
     ended = read_clock_for_user()
     head = secrets.remove_from_data(load_user_report_head(store, {**row, "ended": ended}, frame))
     assert isinstance(head, dict)
     store.release_run(row["id"], row["state"], ended, to_stored_json(head), hold=hold)
-    return RunResult(id=row["id"], state=row["state"], head=head, store=store.address)
+    return RunResult(id=row["id"], state=row["state"], head=mask_report_head(head), store=store.address)
 
 
 def _open_fleet_for_user(where: str) -> AbstractAsyncContextManager[RayFleet]:
