@@ -226,7 +226,8 @@ _CANNOT = re.compile(
 )
 
 _ENDS_ANSWER = re.compile(r"[\s.!:;,*)\]}\"'。，；：！）]*")
-_LABEL_BEFORE = re.compile(r"[\s*(\[{\"'（]*(?:[^\W\d][\w /&-]{0,40}[:=]\s*)?[\s*(\[{\"'（]*[+]?")
+_OPENS = r"[\s*(\[{\"'（]{0,20}"
+_LABEL_BEFORE = re.compile(rf"{_OPENS}(?:[^\W\d][\w /&-]{{0,40}}[:=]{_OPENS})?\+?")
 
 # All that is read as a value but for digits; a Chinese number needs what it counts behind it.
 VALUE_WORDS = rf"(?:\b(?:{'|'.join(NUMBER_WORDS)})\b|{_ONE_YES_NO}|{_CANNOT.pattern})"
