@@ -85,7 +85,7 @@ def load_ray() -> Any:
 
 def disconnect_from_ray_fleet() -> None:
     """End what this process began there."""
-    with suppress(Exception):
+    with _keep_signal_handlers(), suppress(Exception):  # Ray's C++ sets that of SIGTERM to the default, too.
         load_ray().shutdown()
 
 
