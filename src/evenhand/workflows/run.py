@@ -179,9 +179,11 @@ async def run(
             ran = RunResult(id=row["id"], state="finished", head=head, store=store.address)
         else:
             batch = bool(json.loads(row["setup"]).get("batch") if options.batch is None else options.batch)
-            ways = _RunWays(watch, shared, options.fleet, batch)
-            row = add_pause_of_resumed_run(store, row, read_clock_for_user()) if goes_on else row
-            ran = await _execute_run_for_user(store, row, setup, counted, ways, goes_on=goes_on)
+            # Closed when no text is left to drop: a signal meanwhile ends the process.
+            async with nullcontext() if options.fleet is None else _open_fleet_for_user(options.fleet) as fleet:
+                ways = _RunWays(watch, shared, fleet, batch)
+                row = add_pause_of_resumed_run(store, row, read_clock_for_user()) if goes_on else row
+                ran = await _execute_run_for_user(store, row, setup, counted, ways, goes_on=goes_on)
         if options.labels is None or ran.state != "finished":
             return ran
         from evenhand.workflows.people_scale import add_people_scale_to_run
@@ -258,7 +260,7 @@ class _RunWays:
 
     watch: RunWatcher
     shared: SharedLimits | None
-    fleet: str | None
+    fleet: RayFleet | None
     batch: bool
 
 
@@ -270,10 +272,10 @@ async def _execute_run_for_user(
     course, ending = begin_run_progress_for_user(store, row, planned, counted, goes_on=goes_on)
     line = [row["id"]] if row["taken_from"] is None else list_run_record_chain(store, row)
     budget = None if eval.budget is None else load_remaining_budget_for_user(eval, eval.budget, store, line)
-    with ExitStack() as alive:
+    fleet, alive = ways.fleet, ExitStack()
+    with alive:
         async with (
             _open_run_connections_for_user(eval, budget, ways.shared) as connections,
-            nullcontext() if ways.fleet is None else _open_fleet_for_user(ways.fleet) as fleet,
             open_variant_output_makers(
                 eval.variants, connections, os.environ, eval.limits.concurrency, stopping=lambda: course.stopping
             ) as makers,
