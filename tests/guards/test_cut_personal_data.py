@@ -48,3 +48,23 @@ def test_other_words_at_a_cut_stay_as_they_are() -> None:
 
     text = "It isn't 'an apple', Ann's or 'plain…' and \"organ\" {\"complete\": 1} 'galileo'"
     assert hide(text) == text
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("joe@gmail.com", "bob.smith@gmail.com"),
+        ("support@example-company.com", "ann.miller@example-company.com"),
+        ("536-22-1234", "536-22-9876"),
+        ("+1 415 555 2671", "+1 415 555 2698"),
+        ("4111 1111 1111 1111", "4111 1111 1111 1145"),
+        ("joe@gmail.com", "billyjoe@gmail.com"),
+    ],
+)
+def test_a_value_that_shares_a_part_with_a_known_one_is_masked_whole(known: str, said: str) -> None:
+    """Only the part that both have was masked, and the name or the last digits of the other stayed."""
+    hide = build_personal_text_mask([f"Write to {known} soon."])
+
+    masked = hide(f"It should name {said} here.")
+
+    assert masked == build_personal_text_mask([])(f"It should name {said} here.")

@@ -124,15 +124,35 @@ def build_personal_text_mask(texts: Iterable[str]) -> TextMask:
         parts |= dict.fromkeys((value[:end] for end in range(least, len(value) + 1)), masked)
         parts |= dict.fromkeys((value[start:] for start in range(1, len(value) - least + 1)), masked)
     longest_first = sorted(parts, key=len, reverse=True)
-    mask_cut = build_cut_personal_text_mask(values)
+    find_cut_values = build_cut_personal_data_finder(values)
 
     def mask(text: str) -> str:
+        # All on the same text: a part that is masked before would leave the rest of a value that shares it.
+        found = [(one.start, one.end, one.text) for one in find_personal_data(text)]
         for part in longest_first:
-            text = text.replace(part, parts[part])
-        text = mask_cut(text)
-        return mask_personal_data(text)  # A judge may have written it in another form, or have brought its own.
+            found += [(at, at + len(part), parts[part]) for at in _find_all_places(text, part)]
+        found += find_cut_values(text)
+        return mask_personal_data(_mask_places(text, found))
 
     return mask
+
+
+def _find_all_places(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + len(part))
+
+
+def _mask_places(text: str, found: Iterable[tuple[int, int, str]]) -> str:
+    """The text with each place masked; of those that overlap, the mask of the first stands for all."""
+    parts: list[str] = []
+    last = 0
+    for start, end, masked in sorted(found, key=lambda one: (one[0], -one[1])):
+        if start >= last:
+            parts += text[last:start], masked
+        last = max(last, end)
+    return "".join((*parts, text[last:]))
 
 
 def _spell_personal_value_in_quotations(value: str) -> set[str]:
@@ -270,13 +290,13 @@ _EDGE = re.compile(r"""…|(?<!\w)['"]|['"](?!\w)""")
 _WORD = re.compile(r"[0-9A-Za-z]")  # A value never touches one.
 
 
-def build_cut_personal_text_mask(values: Mapping[str, str]) -> Callable[[str], str]:
-    """A function that masks what quotations in a text have of these values, each given with its mask."""
+def build_cut_personal_data_finder(values: Mapping[str, str]) -> Callable[[str], Iterator[tuple[int, int, str]]]:
+    """A function that finds what quotations in a text have of these values, each given with its mask."""
     heads = {value[:end]: masked for value, masked in values.items() for end in range(_LEAST, len(value))}
     tails = {value[start:]: masked for value, masked in values.items() for start in range(1, len(value) - _LEAST + 1)}
     longest = max(map(len, values), default=0)
 
-    def find_rests_of_personal_name(text: str) -> Iterator[tuple[int, int, str]]:
+    def find_rests_of_values(text: str) -> Iterator[tuple[int, int, str]]:
         before = len(text)
         for edge in _EDGE.finditer(text):
             start, end = edge.span()
@@ -290,16 +310,7 @@ def build_cut_personal_text_mask(values: Mapping[str, str]) -> Callable[[str], s
                 yield from ((before, start, masked) for value, masked in values.items() if text[before:start] in value)
             before = end
 
-    def mask(text: str) -> str:
-        parts: list[str] = []
-        last = 0
-        for start, end, masked in sorted(find_rests_of_personal_name(text), key=lambda rest: (rest[0], -rest[1])):
-            if start >= last:
-                parts += text[last:start], masked
-            last = max(last, end)
-        return "".join((*parts, text[last:]))
-
-    return mask if values else str
+    return find_rests_of_values
 
 
 ResultJson = dict[str, Any]
