@@ -351,3 +351,31 @@ def test_an_event_that_cannot_be_looked_for_says_what_to_do(
                 store.contests.append_event(event, holder=holder)
 
     assert f"evenhand contest show {CONTEST}" in str(raised.value)
+
+
+def test_what_a_contest_writes_is_on_the_disk(database: str) -> None:
+    """A payment was released with an answer that a power cut took back, and the next call released it again."""
+    if "://" in database:
+        execute_statement(database, f"ALTER DATABASE {database.rpartition('/')[2]} SET synchronous_commit = off")
+    waits = "SHOW synchronous_commit" if "://" in database else "PRAGMA synchronous"
+
+    with Store.open(database, {}) as opened, opened.contests._write() as connection:
+        synced = connection.exec_driver_sql(waits).scalar()
+
+    assert synced in ("on", 2)
+
+
+def test_an_event_that_a_trigger_swallows_is_no_event(database: str) -> None:
+    """The call went on, released the payment, and the next one did so again."""
+    with Store.open(database, {}) as opened:
+        opened.contests.begin_contest(contest_row())
+    if "://" in database:
+        body = "BEGIN RETURN NULL; END"
+        execute_statement(database, f"CREATE FUNCTION swallow() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
+        made = "FOR EACH ROW EXECUTE FUNCTION swallow()"
+    else:
+        made = "BEGIN SELECT RAISE(IGNORE); END"
+    execute_statement(database, f"CREATE TRIGGER no_events BEFORE INSERT ON contest_events {made}")
+
+    with Store.open(database, {}) as opened, pytest.raises(StoreError, match="was not stored"):
+        opened.contests.append_event(event_row(0))

@@ -310,10 +310,11 @@ class ContestStore:
         self, connection: Connection, event: Mapping[str, Any], messages: Sequence[Mapping[str, object]]
     ) -> None:
         """Chain an event to the log, seal the contest, and put what it tells others into the outbox."""
-        contest = event["contest"]
-        [fitted] = [repair_row_texts(one) for one in fit_store_rows(EVENTS, [event])]
+        contest, fitted = event["contest"], repair_row_texts(fit_store_rows(EVENTS, [event])[0])
         fitted["hash"] = hash_stored_contest_event(self._read_head(connection, contest), fitted)
         connection.execute(insert(EVENTS), [fitted])
+        if self._count_events(connection, contest) <= fitted["number"]:  # A trigger may swallow it.
+            raise StoreError(Fault(f"an event of contest {contest} was not stored", where=self._shown))
         self._seal_contest(connection, contest)
         put_messages_into_outbox(connection, contest, messages)
 
@@ -341,8 +342,7 @@ class ContestStore:
                 raise StoreError(Fault(what, hint, where=self._shown))
 
     def _count_events(self, connection: Connection, id: str) -> int:
-        newest = connection.execute(select(func.max(EVENTS.c.number)).where(EVENTS.c.contest == id)).scalar()
-        return 0 if newest is None else newest + 1
+        return int(connection.scalar(select(func.max(EVENTS.c.number) + 1).where(EVENTS.c.contest == id)) or 0)
 
     def _read_head(self, connection: Connection, id: str) -> str:
         """The hash of the last event."""

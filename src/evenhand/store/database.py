@@ -197,10 +197,19 @@ def create_store_engine(place: StoreLocation) -> Engine:
     try:
         _refuse_unknown_options(place)
         waiting = {"connect_timeout": 10}
-        return create_engine(place.url, hide_parameters=True, isolation_level="REPEATABLE READ", connect_args=waiting)
+        engine = create_engine(place.url, hide_parameters=True, isolation_level="REPEATABLE READ", connect_args=waiting)
     except ImportError:
         hint = "pip install '/path/to/evenhand[postgres]'"
         raise StoreError(Fault("PostgreSQL needs the package psycopg", hint, where=place.shown)) from None
+    event.listen(engine, "connect", _wait_for_disk)
+    return engine
+
+
+def _wait_for_disk(connection: Any, _record: Any) -> None:
+    """What is committed is on the disk of the server, also where it is set up to answer before: payments rest on it."""
+    off = "current_setting('synchronous_commit') = 'off'"
+    connection.execute(f"SELECT set_config('synchronous_commit', 'on', false) WHERE {off}")
+    connection.commit()
 
 
 def _refuse_unknown_options(place: StoreLocation) -> None:
@@ -232,6 +241,8 @@ def _prepare_sqlite_connection(connection: SQLiteConnection, _record: Any) -> No
 def _begin_sqlite_transaction(connection: Connection) -> None:
     # A transaction that reads first and writes later fails as soon as another has written in between.
     writes = connection.get_execution_options().get("writes")
+    # Otherwise the log is put on the disk when a store is closed, and now and then: a power cut takes the last writes.
+    connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if writes == 'durably' else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 

@@ -127,7 +127,7 @@ class Store(AbstractContextManager["Store"]):
     @property
     def contests(self) -> ContestStore:
         """The contests that are kept beside the runs."""
-        return ContestStore(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
+        return ContestStore(self._connect, partial(self._connect, writes="durably"), self.shown, self._clock)
 
     @property
     def claims(self) -> StoredReplyClaims:
@@ -151,7 +151,7 @@ class Store(AbstractContextManager["Store"]):
     @property
     def inbox(self) -> StoredContestInbox:
         """What came for contests that a service plays."""
-        return StoredContestInbox(self._connect, partial(self._connect, writes=True), self.shown, self._clock)
+        return StoredContestInbox(self._connect, partial(self._connect, writes="durably"), self.shown, self._clock)
 
     @property
     def outbox(self) -> StoredOutbox:
@@ -197,14 +197,15 @@ class Store(AbstractContextManager["Store"]):
     __exit__ = close
 
     @contextmanager
-    def _connect(self, *, writes: bool = False) -> Iterator[Connection]:
+    def _connect(self, *, writes: bool | str = False) -> Iterator[Connection]:
         """A transaction: one that only reads sees one state of the store from beginning to end."""
         if self._transaction is not None:
             with self._place.wrap_errors():
                 yield self._transaction
             return
         turn = self._turn if writes else nullcontext()
-        with turn, self._place.wrap_errors(), self._writing.begin() if writes else self._engine.connect() as connection:
+        writing = self._writing.execution_options(writes=writes) if writes == "durably" else self._writing
+        with turn, self._place.wrap_errors(), writing.begin() if writes else self._engine.connect() as connection:
             yield connection
 
     def _look_up_row(self, query: Select[Any], bound: Mapping[str, object]) -> Row | None:
@@ -214,7 +215,7 @@ class Store(AbstractContextManager["Store"]):
     @contextmanager
     def begin_transaction(self) -> Iterator[Self]:
         """The same store for one block: others see all that it does at the end, or nothing; they write afterwards."""
-        with self._connect(writes=True) as connection:
+        with self._connect(writes="durably") as connection:
             yield replace(self, _transaction=connection)
 
     def _stream_rows(self, query: Select[Any], run: str) -> Generator[Row, None, None]:
