@@ -67,7 +67,12 @@ def refuse_invalid_assertion_schema(schema: str) -> None:
     if error is not None:
         what = f"is not a JSON Schema: {shorten_text_to_line(error.message, 200)}"
         raise InputError(Fault(what, f"at {shorten_text_to_line(error.json_path, 100)}"))
-    _refuse_asserted_subschemas(validator.schema, validator._resolver, _find_asserted_schema_dialect(validator.schema))
+    try:
+        _refuse_asserted_subschemas(
+            validator.schema, validator._resolver, _find_asserted_schema_dialect(validator.schema)
+        )
+    except (AttributeError, TypeError):  # Of an old dialect, whose own schema accepts what its walk cannot take apart.
+        raise InputError("holds a schema of an old dialect that cannot be taken apart") from None
 
 
 @lru_cache(maxsize=200)

@@ -287,7 +287,8 @@ def set_baseline_command(run: str, name: str) -> None:
     now, before = set_baseline(None, name, run)
     changed = "already" if before == now else f"now; it was {before}" if before else "now"
     print_message(f"baseline {name} is run {now} {changed}")
-    _print_origin(now)
+    for one in dict.fromkeys([now, before or now]):
+        _print_origin(one)
 
 
 def _print_origin(run: str, *, err: bool = False) -> None:
