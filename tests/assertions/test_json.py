@@ -217,6 +217,10 @@ def test_many_different_objects_are_compared_at_once() -> None:
         ),
         ({"$schema": "https://example.org/mine"}, "schema names a dialect, 'https://example.org/mine'"),
         ({"$schema": 7}, "schema names a dialect, '7'"),
+        (
+            {"$schema": "http://json-schema.org/draft-03/schema#", "extends": {"type": "object"}},
+            "schema holds a schema of an old dialect",
+        ),
         ([5], "schema must be a JSON Schema, or the path of a file with one"),
         ("nowhere.json", "schema cannot be taken from nowhere.json: cannot be read: no such file or directory"),
     ],
