@@ -171,6 +171,9 @@ def test_what_is_said_of_a_guest_on_standard_error_is_marked_there(run: Stored) 
         done = evenhand(*(run.id if word == "RUN" else word.replace("RUN:", f"{run.id}:") for word in form.split()))
         assert done.returncode in (code, 1 if code == 0 else code), (form, done.stderr)
         assert (f"run {run.id} {IMPORTED_RUN}" in done.stderr) is run.guest, (form, done.stderr)
+    taken = evenhand("baseline", "set", run_sync("eval.yaml").id, "--name", "main")
+    assert is_marked(taken.stdout) is run.guest
+    evenhand("baseline", "set", run.id, "--name", "main")
     gone = evenhand("baseline", "remove", "main")
     assert is_marked(gone.stdout) is run.guest
 
